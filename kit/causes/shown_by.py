@@ -12,7 +12,7 @@ from typing import Final
 
 import attrs
 
-from kit.analysis import brokers, reach
+from kit.analysis import brokers, reach, refs
 from kit.analysis.consumers import lag, members
 from kit.analysis.messages import lookups
 from kit.analysis.sends import attempts, sends
@@ -30,9 +30,13 @@ SILENCE: Final = dt.timedelta(minutes=1)
 """How often a broker prints at least (`BrokerController`, the dispatch behind the commit log)."""
 
 
+LONG: Final = dt.timedelta(minutes=10)
+"""What somebody took from a broker for an incident is longer, or has its start."""
+
+
 def _covers(facts: Facts, source: str) -> bool:
     """Return whether the logs of a source begin and end with the records and the other logs: a tail, a window, or a log
-    whose beginning was rolled away, shows nothing of what lies outside.
+    whose beginning was rolled away, shows nothing of what lies outside; nor do a few lines of each log.
     """
     spans = [(item, item.first, item.last) for item in facts.zoned.items if item.first and item.last]
     every = [span for span in spans if span[0].source in LOGS or span[0].kind in STORES]
@@ -42,7 +46,10 @@ def _covers(facts: Facts, source: str) -> bool:
     begins = min(first for _, first, _ in own) <= min(first for _, first, _ in every) + START
     # One log may be silent while nothing happens, not all of a broker that stores records.
     logs = own if source == "broker" else [span for span in every if span[0].source in LOGS]
-    return begins and max(last for *_, last in logs) >= max(last for *_, last in every) - SILENCE
+    end = max(last for *_, last in every)
+    # A paste was chosen for what it shows.
+    few = end - min(first for _, first, _ in every) < LONG and not refs.seen(facts, "broker-boot").count
+    return begins and max(last for *_, last in logs) >= end - SILENCE and (not few or _excerpt(facts))
 
 
 PRESENT: Final[Mapping[str, Callable[[Facts], bool]]] = {

@@ -146,7 +146,7 @@ def schedule_blocked(facts: Facts) -> Observed:
     values = {
         "count": count,
         "for_size": max(int(failed.loc[failed["status"].isin(FOR_SIZE), "count"].sum()), by_store),
-        "failed_deliveries": count if shown_by.has(facts, "store.log | broker.log") else None,
+        "failed_deliveries": count if count or shown_by.has(facts, "store.log | broker.log") else None,
         "limit": known.limit,
         "undeliverable_records": None
         if too_large is None

@@ -35,10 +35,8 @@ def observe(facts: Facts) -> Observed:
     # A consumer's client log prints the first offset of each queue, the broker's log every correction and reset; where a
     # new group started is only in its clients' logs.
     started = refs.seen(facts, "pull-started")
-    if shown_by.has(facts, "broker.log"):
-        would_show = not offsets.unseen_starts(facts)
-    else:
-        would_show = bool(started) and not offsets.late_starts(facts)
+    whole = shown_by.has(facts, "broker.log") or (bool(started) and not offsets.late_starts(facts))
+    would_show = whole and not offsets.unseen_starts(facts)
     observed.values |= {
         "hinted": hinted, "would_show": would_show, "unsure": jump is None and (hinted or not would_show),
         "copies": offsets.copies(facts),
