@@ -53,6 +53,22 @@ def test_a_table_makes_of_rows(case: dict[str, Any], defaults: dict[str, dict[st
         assert {name: in_utc(row[name]) for name in wanted} == wanted
 
 
+def test_each_row_of_a_long_output_keeps_its_own_cells_below_its_own_command() -> None:
+    """A script asks for every group: 400 commands, each with 50 rows."""
+    call = {"file": "f", "block": 0, "command": "consumerProgress", "name": "argument:-g"}
+    names = ("#QID", "#Diff", "#Topic", "#Broker")
+    given = [{**call, "line": 51 * n, "value": f"group-{n}"} for n in range(400)]
+    for n, row in ((n, row) for n in range(400) for row in range(1, 51)):
+        place = {"file": "f", "line": 51 * n + row, "block": 50 * n + row, "command": "consumerProgress"}
+        given += [{**place, "name": name, "value": f"{name} {n} {row}"} for name in names]
+    found = asked.rows("admin_blocks", admin=given)
+    assert len(found) == 400 * 50
+    for row in found:
+        n, nth = divmod(row["line"], 51)
+        assert dict(row["arguments"]) == {"-g": f"group-{n}"}
+        assert dict(row["cells"]) == {name: f"{name} {n} {nth}" for name in names}
+
+
 HOST, CLIENT = "10.0.0.2:10911", "10.0.1.7:40001"
 
 

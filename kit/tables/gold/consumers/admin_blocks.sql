@@ -2,19 +2,21 @@
 -- output was written), cells (its values by column or field), arguments (of the command above it, by `-g`, `-t`, …; null without one).
 -- At most 1,000,000 rows, in order of place.
 -- tools/command/consumer: ConsumerProgressSubCommand, ConsumerStatusSubCommand, ConsumerConnectionSubCommand, BrokerConsumeStatsSubCommad, …
-with blocks as (
-  select file, place, block, command, min(line) as line, min(time) as time, map_from_entries(collect_list(struct(name, value))) as cells from (
-    select file, if(block > 0, -block, line) as place, block, command, name, max(value) as value, min(line) as line, min(time) as time
-    from admin where not startswith(name, 'argument:') group by 1, 2, 3, 4, 5
+with printed as (
+  select *, startswith(name, 'argument:') as is_argument, max(case when startswith(name, 'argument:') then line end) over (partition by file order by line) as called
+  from admin
+), blocks as (
+  select file, place, block, command, min(line) as line, min(time) as time, min(called) as called, map_from_entries(sort_array(collect_list(struct(name, value)))) as cells
+  from (
+    select file, if(block > 0, -block, line) as place, block, command, name, max(value) as value, min(line) as line, min(time) as time,
+      min(coalesce(called, 0)) as called
+    from printed where not is_argument group by 1, 2, 3, 4, 5
   ) group by file, place, block, command
 ), calls as (
-  select file, line, map_from_entries(collect_list(struct(name, value))) as arguments from (
-    select file, line, substring(name, 10) as name, max(value) as value from admin where startswith(name, 'argument:') group by 1, 2, 3
+  select file, line, map_from_entries(sort_array(collect_list(struct(name, value)))) as arguments from (
+    select file, line, substring(name, 10) as name, max(value) as value from printed where is_argument group by 1, 2, 3
   ) group by file, line
-), called as (
-  select b.*, c.arguments, row_number() over (partition by b.file, b.place, b.command order by c.line desc nulls last) as nth
-  from blocks b left join calls c on c.file = b.file and c.line <= b.line
 )
-select file, line, block, command, time, cells, arguments from called where nth = 1
-order by file, line, block, command
+select b.file, b.line, b.block, b.command, b.time, b.cells, c.arguments from blocks b left join calls c on c.file = b.file and c.line = b.called
+order by b.file, b.line, b.block, b.command
 limit 1000000
