@@ -72,13 +72,17 @@ def speaks(text: str) -> bool:
 
 
 def mixed(text: str) -> Mixed | None:
-    """Return the ids of both kinds that a paste compares, None if it does not.
+    """Return what `compared` returns of a text."""
+    pasted = list(lines(text))
+    return compared(pasted, pasted_ids.find(pasted))
+
+
+def compared(pasted: Sequence[Line], ids: Sequence[pasted_ids.PastedId]) -> Mixed | None:
+    """Return the ids of both kinds that the lines of a paste compare, None if they do not. `ids`: all in these lines.
 
     A line that prints both (a SendResult, a message) is normal, and so are two lines of RocketMQ's own logs: in those
     cases the words around them must show that somebody compares or searches.
     """
-    pasted = list(lines(text))
-    ids = pasted_ids.find(pasted)
     kinds = {each.info.text: each.info.kind == "offset" for each in ids}
     if len(set(kinds.values())) < 2:
         return None
@@ -86,10 +90,10 @@ def mixed(text: str) -> Mixed | None:
     alone = [(line, {kinds[name] for name in names}) for line, names in by_line if names]
     one_kind = [(line, next(iter(own))) for line, own in alone if len(own) == 1]
     offsets, keys = ([line for line, kind in one_kind if kind is wanted] for wanted in (True, False))
-    compared = bool(_COMPARED.search(_without_ids(pasted, kinds)))
-    if offsets and keys and (compared or not (_printed(offsets[0]) and _printed(keys[0]))):
+    searched = bool(_COMPARED.search(_without_ids(pasted, kinds)))
+    if offsets and keys and (searched or not (_printed(offsets[0]) and _printed(keys[0]))):
         at = sorted({offsets[0].number, keys[0].number})
-    elif compared:
+    elif searched:
         at = sorted({line.number for line, _ in alone})[:2]
     else:
         return None

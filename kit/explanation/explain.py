@@ -76,7 +76,7 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
     """
     pasted = list(lines(text))
     ids = pasted_ids.find(pasted)
-    compared = context.mixed(text) is not None
+    compared = context.compared(pasted, ids) is not None
     reasons = dict.fromkeys(context.unreached(pasted), NO_NAME_SERVER) | dict.fromkeys(
         context.overtaken(text), OVERTAKEN
     )

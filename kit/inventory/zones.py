@@ -88,28 +88,30 @@ def unknown(item: Item) -> bool:
     return item.zone is None and dated and floating(item)
 
 
-def sample(item: Item) -> list[Pair]:
-    """Return up to `MOST` printed times with ids or keys from a floating file, spread over it."""
-    if item.kind in ROWS:
-        return _sample_rows(item)
-    windows = list(_windows(item))
-    stamps = (filter(None, map(_pair, lines)) for lines in windows)
-    return [pair for each in stamps for pair in islice(each, MOST // len(windows))]
+Windows = list[list[bytes]]
+"""The lines of a few stretches spread over a file."""
 
 
-def _windows(item: Item) -> Iterator[list[bytes]]:
-    """Yield the lines of a few stretches spread over a file."""
+def _windows(item: Item) -> Windows:
     last = max(0, item.bytes - _WINDOW)
+    windows: Windows = []
     with open_readonly(item.path) as stream:
         for start in sorted({last * i // (_WINDOWS - 1) for i in range(_WINDOWS)}):
             stream.seek(start)
             lines = stream.read(_WINDOW).split(b"\n")
-            yield lines[1:-1] if start else lines
+            windows.append(lines[1:-1] if start else lines)
+    return windows
 
 
-def printed(item: Item) -> str | None:
-    """Return the zone that a sample of a log prints with every time, None if it prints one without."""
-    lines = itertools.chain.from_iterable(_windows(item))
+def _pairs(windows: Windows) -> list[Pair]:
+    """Return up to `MOST` printed times with ids or keys, as many from each stretch."""
+    stamps = (filter(None, map(_pair, lines)) for lines in windows)
+    return [pair for each in stamps for pair in islice(each, MOST // len(windows))]
+
+
+def _printed(windows: Windows) -> str | None:
+    """Return the zone that a log prints with every time, None if it prints one without."""
+    lines = itertools.chain.from_iterable(windows)
     found = (IN_LINE.search(line, 0, _OBJECT if line.startswith(b"{") else _HEAD_OF_LINE) for line in lines)
     known = Counter(match[7] for match in found if match)
     if not known or None in known:
@@ -188,8 +190,11 @@ def settle(
     own: dict[str, str | None] = {}
     for item in wanted:
         with contextlib.suppress(Exception):  # the reader of its table reports what cannot be read
-            samples[item.file] = sample(item)
-            own[item.file] = None if item.kind in ROWS else printed(item)
+            if item.kind in ROWS:
+                samples[item.file] = _sample_rows(item)
+            else:
+                windows = _windows(item)
+                samples[item.file], own[item.file] = _pairs(windows), _printed(windows)
         if item.kind in ROWS and not samples[item.file]:
             del samples[item.file]  # its times have a zone, or count from 1970
     names = {name for pairs in samples.values() for pair in pairs for name in pair.names}

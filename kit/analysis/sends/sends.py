@@ -121,12 +121,13 @@ def _settled(facts: Facts, known: Ledger) -> Ledger:
 
 def _covered(facts: Facts, failed: pd.DataFrame) -> pd.Series:
     """Return for each failed send whether the commitlogs at hand would contain it: all its brokers, at its time."""
-    hosts = facts("store_extent").dropna(subset=["store_host", "first"])
+    uncovered = pd.Series(False, failed.index)
+    if failed.empty or (hosts := facts("store_extent").dropna(subset=["store_host", "first"])).empty:
+        return uncovered
     waited = set(facts("waited_hosts")["host"])
     # All brokers that did not answer are others than those that stored: the stores of another cluster hold no such send.
-    elsewhere = bool(waited) and waited.isdisjoint(hosts["store_host"].str.rpartition(":")[0])
-    if failed.empty or hosts.empty or elsewhere:
-        return pd.Series(False, failed.index)
+    if waited and waited.isdisjoint(hosts["store_host"].str.rpartition(":")[0]):
+        return uncovered
     # A store copied after the last line of the broker's logs cannot be told from one copied at that line.
     logs = [item for item in facts.zoned.items if item.kind == "log" and item.source in BROKER_SIDE]
     last = max([hosts["last"].max().timestamp(), *(item.last.timestamp() for item in logs if item.last)]) * SECOND
