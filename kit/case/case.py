@@ -279,7 +279,7 @@ class Case:
         spec = tables.specs()[read]
         if spec.files(self.unzoned):
             rows = sessions.parquet(self.session, self.folder(read), from_arrow_schema(spec.schema))
-        else:  # Apache Spark plans nothing of what is joined with rows that it knows are none
+        else:  # Apache Spark leaves out of its plans what it knows to be empty
             rows = local(self.session, spec.schema.empty_table())
         if name == "stored_messages":
             return rows

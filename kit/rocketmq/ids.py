@@ -155,7 +155,7 @@ def host_prefix(address: str | None) -> str | None:
 
 
 def decode_each(texts: Iterable[str], near: dt.datetime | None = None) -> Iterable[IdInfo | BadId]:
-    """Yield each id decoded, or why it is none. A comma-separated list (the result of a batch) is split.
+    """Yield each id decoded, or what is wrong with it. A comma-separated list (the result of a batch) is split.
 
     Without `near` the times are those nearest to now, which a note says.
     """

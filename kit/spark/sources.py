@@ -152,13 +152,3 @@ def packed(sized: Iterable[tuple[T, int]], most: int) -> Iterator[list[T]]:
         room -= size
     if group:
         yield group
-
-
-def data_sources() -> list[type[Source]]:
-    """Return the data sources of the kit, to be registered in a session."""
-    from kit.spark import commitlog_source, log_source, queue_sources
-
-    return [
-        commitlog_source.CommitLogDataSource, commitlog_source.TraceDataSource, log_source.LogDataSource,
-        queue_sources.ConsumeQueueDataSource, queue_sources.IndexDataSource,
-    ]  # fmt: skip
