@@ -6,7 +6,7 @@ import datetime as dt
 import difflib
 import functools
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Final
 
 import attrs
@@ -41,15 +41,12 @@ def explore(case: Case, *, interactive: bool = True, message: str = "", **select
     was triaged. Raise `ValueError` for an invalid time, a value that is not in the evidence, a message without a time.
     """
     chosen = Selection(**selected)
-    return Explorer(case, chosen & around(case, message) if message else chosen, interactive)
-
-
-def around(case: Case, message: str) -> Selection:
-    """Return the time span of a message with its margins. Raise `ValueError` if none of its records has a time."""
-    times = [pd.Timestamp(r["store_timestamp"]) for r in trace(case, message)["records"] if r["store_timestamp"]]
-    if not times:
-        raise ValueError(SAYS["no_message"].say(id=message).render(case.lang))
-    return Selection(min(times).to_pydatetime() - AROUND, max(times).to_pydatetime() + AROUND)
+    if message:
+        times = [pd.Timestamp(r["store_timestamp"]) for r in trace(case, message)["records"] if r["store_timestamp"]]
+        if not times:
+            raise ValueError(SAYS["no_message"].say(id=message).render(case.lang))
+        chosen &= Selection(min(times).to_pydatetime() - AROUND, max(times).to_pydatetime() + AROUND)
+    return Explorer(case, chosen, interactive)
 
 
 class Explorer:
@@ -62,16 +59,12 @@ class Explorer:
         self.lang: Lang = case.lang
         self.parts = {part: narrow.read(case, part) for part in COLUMNS}
         for field in VALUES:
-            self._check(field, getattr(selection, field))
-        self.selection = selection
-
-    def _check(self, field: str, values: Iterable[str]) -> None:
-        known = [*self.values(field)]
-        for value in values:
-            if value not in known:
+            known = [*self.values(field)]
+            for value in sorted(set(getattr(selection, field)).difference(known)):
                 near = [clean(each, 80) for each in difflib.get_close_matches(value, known, 5, 0.5) or known[:10]]
                 problem = SAYS["unknown"].say(field=LABELS["fields"][field], value=clean(value, 80), known=near)
                 raise ValueError(problem.render(self.lang))
+        self.selection = selection
 
     def values(self, field: str) -> dict[str, int]:
         """Return the values of a field with the number of rows that have them, the most frequent first in each part."""
@@ -102,11 +95,10 @@ class Explorer:
     @functools.cached_property
     def moments(self) -> pd.DataFrame:
         """The moments that the causes report (ts, what); none before a triage."""
-        table = results.table(self.case, timeline.TABLE)
-        if table.empty:
-            return pd.DataFrame({"ts": pd.to_datetime([]), "what": []})
+        table = results.table(self.case, timeline.TABLE).reindex(columns=["at", self.case.lang])
         at = pd.to_datetime(table["at"], utc=True).dt.tz_localize(None)
-        return pd.DataFrame({"ts": at, "what": table[self.case.lang].map(clean)}).dropna(subset="ts").sort_values("ts")
+        what = table[self.case.lang].map(clean, na_action="ignore")
+        return pd.DataFrame({"ts": at, "what": what}).dropna(subset="ts").sort_values("ts")
 
     def timeline(self, part: Part = "entries", log: bool = False) -> Chart:
         """Chart the selected entries by level, or records by stage, over time; `log`: logarithmic, side by side."""
@@ -357,22 +349,10 @@ class View(ipywidgets.VBox):
 
     def _table(self, part: Part) -> Any:
         """Return the first selected rows; a place among them opens, where the explorer can open one."""
-        place = ipywidgets.VBox(layout={"max_height": "420px", "overflow": "auto"})
+        if self.explorer.linked:
+            linked = self.explorer.linked(self.explorer.table(part))
+            self._follow.append(lambda: linked.fill(self.explorer.table(part)))
+        rows = linked.box if self.explorer.linked else self._drawn(lambda: self.explorer.table(part))
+        place = ipywidgets.VBox([rows], layout={"max_height": "420px", "overflow": "auto"})
         place.add_class("rmq-kit-rows")
-
-        plain, linked = ipywidgets.Output(), None
-
-        def follow() -> None:
-            nonlocal linked
-            table = self.explorer.table(part)
-            if not self.explorer.linked or table.frame.empty:
-                plain.outputs = outputs([table])
-                place.children = (plain,)
-                return
-            if linked is None:
-                linked = self.explorer.linked(table)
-            linked.fill(table)
-            place.children = (linked.box,)
-
-        self._follow.append(follow)
         return place

@@ -11,6 +11,7 @@ import hashlib
 import operator
 import re
 from collections import Counter
+from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final
@@ -21,11 +22,10 @@ import pandas as pd
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
 
 from kit.case.case import Case
 from kit.evidence import workspace as ws
-from kit.explorer.selection import COLUMNS, EVENTS, KEYS, Part, Selection, each
+from kit.explorer.selection import COLUMNS, KEYS, Part, Selection, each
 from kit.tables.runner import read_parquet, write_parquet
 
 MOST_NAMES: Final = 400
@@ -38,6 +38,8 @@ _NAMED: Final = {
     "address": r"\b(\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})\b",
 }
 _NEVER: Final = r"^\b$(.)"
+SEARCHED: Final[dict[Part, tuple[str, ...]]] = {"entries": ("message",), "records": ("keys", "uniq_key")}
+TEXTS: Final[dict[Part, tuple[str, ...]]] = {"entries": ("message",), "records": ("keys", "uniq_key", "store_size")}
 
 
 @attrs.frozen(eq=False)
@@ -65,55 +67,49 @@ class Narrow:
     def steps(self, selection: Selection, by: str, most: int) -> pd.DataFrame:
         """Return how many selected rows there are in each step of time and value of `by`: columns ts, by, rows."""
         chosen = self.frame.loc[self.mask(selection), ["ts", by]].dropna(subset="ts")
-        if chosen.empty:
-            return pd.DataFrame({"ts": chosen["ts"], "by": [], "rows": []})
-        span = (chosen["ts"].max() - chosen["ts"].min()).total_seconds()
-        step = max(1, round(1000 * span / most))
+        span = chosen["ts"].max() - chosen["ts"].min() if len(chosen) else pd.Timedelta(0)
+        step = max(1, round(1000 * span.total_seconds() / most))
         start = chosen["ts"].dt.floor(f"{step}ms").dt.tz_localize(None)
         counted = chosen.groupby([start, by], observed=True, dropna=False).size()
         return counted.rename("rows").reset_index().rename(columns={by: "by"}).astype({"by": object})
 
     def rows(self, selection: Selection, most: int) -> pd.DataFrame:
         """Return the first selected rows in order of time, with their texts."""
-        first, key = self.frame[self.mask(selection)].head(most), KEYS[self.part]
-        if first.empty:
-            return first.assign(**dict.fromkeys(TEXTS[self.part], pd.Series(dtype=object)))
+        first, (file, place) = self.frame[self.mask(selection)].head(most), KEYS[self.part]
         wanted = [
-            (pc.field(key[0]) == file) & pc.field(key[1]).isin(group[key[1]].tolist())
-            for file, group in first.groupby(key[0], observed=True)
+            (pc.field(file) == name) & pc.field(place).isin(places.tolist())
+            for name, places in first.groupby(file, observed=True)[place]
         ]
+        texts = self._read([file, place, *TEXTS[self.part]], wanted or [pc.scalar(False)])
+        return first.astype({file: object}).merge(texts, on=[file, place], how="left")
+
+    def _read(self, columns: list[str], wanted: list[pc.Expression]) -> pd.DataFrame:
+        """Return columns of the rows that meet one of these conditions."""
+        if not len(self.frame):  # no files either
+            return pd.DataFrame(columns=columns, dtype=object)
         source = ds.dataset(self.folder, format="parquet")
-        texts = source.to_table([*key, *TEXTS[self.part]], filter=functools.reduce(operator.or_, wanted)).to_pandas()
-        return first.astype({key[0]: object}).merge(texts, on=list(key), how="left")
+        return source.to_table(columns, filter=functools.reduce(operator.or_, wanted)).to_pandas()
 
     def spark(self, case: Case, selection: Selection) -> DataFrame:
         """Return the keys of the selected rows as a Spark DataFrame."""
-        frame = read_parquet(case.session, self.folder)
-        if selection.since:
-            frame = frame.where(F.col("ts") >= F.lit(selection.since))
-        if selection.until:
-            frame = frame.where(F.col("ts") <= F.lit(selection.until))
-        for field, column in COLUMNS[self.part].items():
-            if wanted := list(getattr(selection, field)):
-                values = F.split(column, rf"\{EVENTS}") if column == "events" else F.array(column)
-                frame = frame.where(F.arrays_overlap(values, F.array(*map(F.lit, wanted))))
-        if selection.text:
-            searched = F.lower(F.concat_ws("\n", *SEARCHED[self.part]))
-            frame = frame.where(F.contains(searched, F.lit(selection.text.lower())))
-        return frame.select(*KEYS[self.part])
+        key = list(KEYS[self.part])
+        rows = read_parquet(case.session, self.folder).select(
+            *key, *TEXTS[self.part], "ts", *COLUMNS[self.part].values()
+        )
+        return rows.mapInPandas(functools.partial(_keys, selection, key), rows.select(key).schema)
 
 
-SEARCHED: Final[dict[Part, tuple[str, ...]]] = {"entries": ("message",), "records": ("keys", "uniq_key")}
-TEXTS: Final[dict[Part, tuple[str, ...]]] = {"entries": ("message",), "records": ("keys", "uniq_key", "store_size")}
+def _keys(selection: Selection, key: list[str], frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    yield from (selection.keep(frame)[key] for frame in frames)
 
 
 @functools.lru_cache(8)
 def _saying(narrow: Narrow, text: str) -> np.ndarray:
     """Return which rows have a text in what is shown of them."""
-    key = list(KEYS[narrow.part])
+    (file, place), frame = KEYS[narrow.part], narrow.frame
     having = [pc.match_substring(pc.field(name), text, ignore_case=True) for name in SEARCHED[narrow.part]]
-    rows = ds.dataset(narrow.folder, format="parquet").to_table(key, filter=functools.reduce(operator.or_, having))
-    places = narrow.frame[key].astype({key[0]: object}).merge(rows.to_pandas(), on=key, how="left", indicator=True)
+    rows = narrow._read([file, place], having)
+    places = frame[[file, place]].astype({file: object}).merge(rows, how="left", indicator=True)
     return places["_merge"].eq("both").to_numpy()
 
 

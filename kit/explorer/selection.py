@@ -107,9 +107,11 @@ class Selection:
                     chosen &= cells.isin([v for v in cells.cat.categories if not wanted.isdisjoint(each(own, v))])
                 else:
                     chosen &= np.array([not wanted.isdisjoint(each(own, v)) for v in cells], bool)
-        searched = next((name for name in ("message", "text") if name in frame), None)
-        if self.text and searched:
-            chosen &= frame[searched].astype(str).str.contains(self.text, case=False, regex=False)
+        if self.text:
+            texts = [name for name in ("message", "text") if name in frame][:1]
+            searched = [frame[name].astype("string") for name in texts or ("keys", "uniq_key") if name in frame]
+            having = [text.str.contains(self.text, case=False, regex=False, na=False) for text in searched]
+            chosen &= np.logical_or.reduce(having) if having else True
         return chosen.to_numpy(bool)
 
     def keep(self, frame: pd.DataFrame) -> pd.DataFrame:
@@ -119,7 +121,7 @@ class Selection:
     def toggled(self, field: str, value: str) -> Selection:
         """Return the selection with a value of a field added, or left out if it is there."""
         values = getattr(self, field)
-        changed = tuple(v for v in values if v != value) if value in values else (*values, value)
+        changed = [v for v in values if v != value] if value in values else [*values, value]
         return Selection(**{**self.as_dict(), field: changed})
 
     def cut(self, case: Case, out: str = "DIR") -> str:

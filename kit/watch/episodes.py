@@ -26,6 +26,7 @@ WORSE: Final = 10
 """It rings again at this multiple of the last count."""
 MOST: Final = 500
 """Most places kept for one cause where nothing rings; beyond that those quiet for longest are forgotten."""
+SEPARATOR: Final = "\x1f"
 RANK: Final = {"": 0, "notice": 1, "warning": 2, "critical": 3}
 
 
@@ -33,7 +34,7 @@ class Tally(msgspec.Struct):
     """What one rule has seen at one place: occurrences by second (the last `within` seconds), and in total.
 
     `different`: the last values of `differ`; `beside`: the last second of the sign that must come with it; `cleared`:
-    one occurrence made the others harmless; `rung`: the total at which it rang last; `ref`: of the first occurrence.
+    one occurrence made the others harmless; `ref`: of the first occurrence.
     """
 
     sign: str
@@ -42,7 +43,6 @@ class Tally(msgspec.Struct):
     different: list[str] = []
     beside: int = 0
     cleared: bool = False
-    rung: int = 0
     ref: dict[str, Any] = {}
 
     def add(self, alert: Alert, sign: Sign) -> bool:
@@ -63,31 +63,34 @@ class Tally(msgspec.Struct):
         return True
 
     def reached(self, alert: Alert) -> bool:
-        """Return whether a span of at most `within` seconds has enough occurrences that last long enough."""
+        """Return whether a span of at most `within` seconds has enough occurrences that last long enough, and forget
+        what no later span can reach.
+        """
         at = np.array(sorted(self.seconds))
-        if (alert.differ and len(self.different) < 2) or (
-            alert.also and not (np.abs(at - self.beside) <= alert.within).any()
-        ):
-            return False
         first = np.searchsorted(at, at - alert.within, "right")
         before = np.cumsum([0, *(self.seconds[second] for second in at.tolist())])
-        return bool(((before[1:] - before[first] >= alert.least) & (at - at[first] >= alert.lasts)).any())
+        enough = (before[1:] - before[first] >= alert.least) & (at - at[first] >= alert.lasts)
+        together = not alert.also or (np.abs(at - self.beside) <= alert.within).any()
+        self.seconds = {second: self.seconds[second] for second in at[first[-1] :].tolist()}
+        return bool(enough.any() and together and (not alert.differ or len(self.different) > 1))
 
 
 class Episode(msgspec.Struct):
-    """One cause at one place, and what its rules have seen there; it has an `id` once it rings.
+    """One cause at one place (`key`), and what its rules have seen there; it has an `id` once it rings.
 
-    `rule`: the one it began with; `marks`: when its largest count reached 1, 2, 4, 8 …
+    `rule`: the one it began with; `rung`: the count at which it rang last; `marks`: when its largest count reached
+    1, 2, 4, 8 …
     """
 
     cause: str
-    key: list[str]
+    key: str
     tallies: dict[str, Tally] = {}
     last: float = 0.0
     id: str = ""
     rule: str = ""
     severity: str = ""
     raised: float = 0.0
+    rung: int = 0
     marks: list[float] = []
 
     @property
@@ -97,7 +100,7 @@ class Episode(msgspec.Struct):
 
     @property
     def place(self) -> list[str]:
-        return [part for part in self.key if part != "None"]
+        return [part for part in self.key.split(SEPARATOR) if part not in ("", "None")]
 
     def add(self, rule: Rule, sign: Sign, now: float) -> bool:
         """Count a sign; return whether its rule may ring now."""
@@ -105,24 +108,22 @@ class Episode(msgspec.Struct):
         changes = tally.add(rule.alert, sign)
         if changes and (tally.seconds or not self.id):  # what makes others harmless does not prolong an episode
             self.last = now
-        return changes and bool(tally.seconds)
+        return changes
 
     def rings(self, rule: Rule, now: float) -> bool:
         """Return whether it begins or gets worse, by what a rule has seen."""
         alert, tally = rule.alert, self.tallies[rule.name]
-        oldest = max(tally.seconds, default=0) - alert.within
         reached = bool(tally.seconds) and tally.reached(alert)
-        tally.seconds = {at: count for at, count in tally.seconds.items() if at > oldest}
         if not (reached or (self.id and tally.seconds)):
             return False
-        while max(self.counts.values(), default=0) >= 2 ** len(self.marks):
+        count = max(self.counts.values())
+        while count >= 2 ** len(self.marks):
             self.marks.append(now)
         graver = reached and RANK[alert.severity] > RANK[self.severity]
-        rings = graver or (0 < WORSE * tally.rung <= tally.total and not alert.steady)
-        if rings or (reached and not tally.rung):
-            tally.rung = tally.total
         if graver:
             self.severity = alert.severity
+        if rings := graver or (tally.total >= WORSE * self.rung and not alert.steady):
+            self.rung = count
         return rings
 
     def is_over(self, now: float) -> bool:
@@ -188,11 +189,10 @@ class Episodes(msgspec.Struct, forbid_unknown_fields=True):
         touched: dict[tuple[str, str], tuple[Episode, Rule]] = {}
         for sign in sorted(signs, key=lambda each: each.at):
             for rule in watched().get(sign.name, ()):
-                key = [str(sign.values.get(name)) for name in rule.alert.by]
-                place = "\x1f".join(key)
-                episode = self.places.setdefault(rule.cause, {}).setdefault(place, Episode(rule.cause, key))
+                key = SEPARATOR.join(str(sign.values.get(name)) for name in rule.alert.by)
+                episode = self.places.setdefault(rule.cause, {}).setdefault(key, Episode(rule.cause, key))
                 if episode.add(rule, sign, now):
-                    touched[rule.name, place] = episode, rule
+                    touched[rule.name, key] = episode, rule
         alerts = []
         for episode, rule in touched.values():
             if episode.rings(rule, now):
@@ -202,13 +202,11 @@ class Episodes(msgspec.Struct, forbid_unknown_fields=True):
                     episode.id, episode.rule, episode.raised = f"{rule.cause}-{int(now)}-{self.count}", rule.name, now
                 alerts.append(episode.alert(state, rule.name, now, lang, full_in))
         for places in self.places.values():
-            for episode in [each for each in places.values() if each.is_over(now)]:
-                del places["\x1f".join(episode.key)]
-                if episode.id:
-                    alerts.append(episode.alert("cleared", episode.rule, now, lang, full_in))
             quiet = sorted((each for each in places.values() if not each.id), key=lambda each: each.last)
-            for episode in quiet[:-MOST]:
-                del places["\x1f".join(episode.key)]
+            over = [each for each in places.values() if each.is_over(now)]
+            alerts += [each.alert("cleared", each.rule, now, lang, full_in) for each in over if each.id]
+            for key in {each.key for each in (*over, *quiet[:-MOST])}:
+                del places[key]
         return alerts
 
 

@@ -30,20 +30,18 @@ LEAST: Final = 500
 """Smallest lag in messages that is reported; less is normal if consumers work in batches."""
 SAMPLES: Final = 6
 """Fewest samples in that time: offsets are saved every 5 s (flushConsumerOffsetInterval)."""
-KEPT: Final = 1.5 * GROWS
-"""How long samples are kept, in seconds."""
 GROUPS: Final = 500
 MOST: Final = 16 << 20
 """Bytes of an offsets file that are read."""
-_OFFSETS: Final = "consumerOffset.json"
-
 
 Samples = list[tuple[float, dict[int, tuple[int, int]]]]
 """(time, {queue: (offset, end)})."""
 
 
 class Followed(msgspec.Struct):
-    """Offsets of one group in one topic: now, and as sampled; `counted`: the lag already counted as a sign."""
+    """Offsets of one group in one topic: those saved since the last sample, and as sampled; `counted`: the lag already
+    counted as a sign.
+    """
 
     group: str
     topic: str
@@ -62,59 +60,53 @@ class Lags:
     groups: dict[str, Followed]
     ends: dict[tuple[str, int], int] = attrs.field(factory=dict)
     _changed: dict[Path, int] = attrs.field(factory=dict)
-    _used: dict[Path, int] = attrs.field(factory=dict)
 
     def look(self) -> None:
         """Read the ends of the queues and offsets that were saved since the last look."""
-        queues: dict[tuple[str, int], tuple[int, Path, str]] = {}
-        for name, path, info in walk(self.root)[0]:
+        last: dict[tuple[str, int], tuple[str, Path, int]] = {}
+        for name, path, info in walk(self.root)[0]:  # in order of name: the last file of a queue has its end
             place = consumequeue.place(name)
-            with contextlib.suppress(OSError):
-                if place is not None and place[0] == "plain":
-                    queues[place[1:3]] = max(queues.get(place[1:3], (-1, path, name)), (place[3], path, name))
-                elif path.name == _OFFSETS and self._changed.get(path) != info.st_mtime_ns and info.st_size <= MOST:
-                    self._changed[path] = info.st_mtime_ns
-                    self._offsets(name, path)
-        for queue, (first, path, name) in queues.items():
+            if place is not None and place[0] == "plain":
+                last[place[1:3]] = name, path, place[3]
+            elif path.name == "consumerOffset.json" and self._changed.get(path) != info.st_mtime_ns:
+                self._changed[path] = info.st_mtime_ns
+                # A file that the broker is just writing is complete at the next look.
+                with contextlib.suppress(OSError, ValueError), open_raw(path) as stream:
+                    self._stored(name, stream.read(MOST))
+        unit = consumequeue.PLAIN.itemsize
+        for queue, (name, path, first) in last.items():
             with contextlib.suppress(OSError), open_raw(path) as stream:
-                end = self._used[path] = consumequeue.used(stream, name, self._used.get(path, 0))
-                self.ends[queue] = (first + end) // consumequeue.PLAIN.itemsize
+                known = max(0, self.ends.get(queue, 0) * unit - first)
+                self.ends[queue] = (first + consumequeue.used(stream, name, known)) // unit
 
-    def _offsets(self, name: str, path: Path) -> None:
-        with open_raw(path) as stream:
-            data = stream.read(MOST)
-        # The broker is just writing it: the next look finds it complete.
-        with contextlib.suppress(ValueError):
-            for row in configs.offsets(name, data, {"name": "consumerOffset", "backup": False}, "config"):
-                ref = Ref(name, line=row["line"])
-                self._save(row["group"] or "", row["topic"], row["queue_id"], row["value"], ref)
+    def _stored(self, name: str, data: bytes) -> None:
+        for row in configs.offsets(name, data, {"name": "consumerOffset", "backup": False}, "config"):
+            self._save(row["group"], row["topic"], row["queue_id"], row["value"], Ref(name, line=row["line"]))
 
     def printed(self, sign: Sign) -> None:
         """Note an offset that a consumer printed when it saved it."""
-        group, topic, queue, offset = (sign.values[name] or "" for name in ("group", "topic", "queue_id", "offset"))
+        group, topic, queue, offset = map(sign.values.get, ("group", "topic", "queue_id", "offset"))
         self._save(group, topic, integer(queue), integer(offset), sign.ref)
 
-    def _save(self, group: str, topic: str, queue: int | None, offset: int | None, ref: Ref) -> None:
-        own = topic.startswith((names.RETRY_PREFIX, names.DLQ_PREFIX)) or topic in names.SYSTEM_TOPICS
-        if queue is None or offset is None or offset < 0 or own or not group:
+    def _save(self, group: str | None, topic: str | None, queue: int | None, offset: int | None, ref: Ref) -> None:
+        if not group or not topic or queue is None or offset is None or offset < 0:
             return
         key = f"{group}\x1f{topic}"
-        if key not in self.groups and len(self.groups) >= GROUPS:
-            return
-        followed = self.groups.setdefault(key, Followed(group, topic))
-        followed.offsets[queue] = offset
-        followed.ref, followed.is_new = ref, True
+        own = topic.startswith((names.RETRY_PREFIX, names.DLQ_PREFIX)) or topic in names.SYSTEM_TOPICS
+        if not own and (key in self.groups or len(self.groups) < GROUPS):
+            followed = self.groups.setdefault(key, Followed(group, topic))
+            followed.offsets[queue] = offset
+            followed.ref, followed.is_new = ref, True
 
     def signs(self, now: float) -> Iterator[Sign]:
         """Sample the saved offsets, and yield the signs in the samples."""
         for followed in self.groups.values():
-            group, topic = followed.group, followed.topic
-            offsets = followed.offsets if followed.is_new else {}
-            sample = {q: (at, self.ends[topic, q]) for q, at in offsets.items() if (topic, q) in self.ends}
-            followed.is_new = False
-            if not sample:
+            group, topic, is_new, followed.is_new = followed.group, followed.topic, followed.is_new, False
+            sample = {q: (at, self.ends[topic, q]) for q, at in followed.offsets.items() if (topic, q) in self.ends}
+            if not is_new or not sample:
                 continue
-            followed.samples = [*(each for each in followed.samples if each[0] > now - KEPT), (now, sample)]
+            recent = [each for each in followed.samples if each[0] > now - 1.5 * GROWS]
+            followed.samples = [*recent, (now, sample)]
             values: dict[str, str | None] = {"group": group, "topic": topic, "thread": None}
             before, lag = grows(followed.samples) or (0, 0)
             if lag:
@@ -124,8 +116,7 @@ class Lags:
             for queue in stalled(followed.samples):
                 offset, end = sample[queue]
                 ref = attrs.evolve(followed.ref, text=f"{group} {topic} queue {queue}: {offset}, {end - offset}")
-                own = {**values, "queue_id": str(queue), "offset": str(offset)}
-                yield Sign(QUEUE_STANDS, int(now), 1, ref, own)
+                yield Sign(QUEUE_STANDS, int(now), 1, ref, {**values, "queue_id": str(queue), "offset": str(offset)})
 
     def present(self) -> dict[tuple[str, str], int]:
         """Return the lag of each group and topic as last sampled."""
@@ -136,31 +127,29 @@ class Lags:
         }
 
 
-def _recent(samples: Samples, seconds: float, fewest: int) -> tuple[list[int], np.ndarray, np.ndarray] | None:
+def _recent(samples: Samples, seconds: float, fewest: int) -> tuple[list[int], np.ndarray, np.ndarray]:
     """Return the queues, and their offsets and ends by sample: of the last `seconds` and the one sample before, so that
-    they span that time. None if there are fewer than `fewest`.
+    they span that time. No queues where there are fewer than `fewest`.
     """
-    inside = [n for n, (at, _) in enumerate(samples) if at > samples[-1][0] - seconds]
-    recent = samples[max(0, inside[0] - 1) :]
+    inside = sum(at > samples[-1][0] - seconds for at, _ in samples)
+    recent = samples[-inside - 1 :]
+    if recent[-1][0] - recent[0][0] < seconds or len(recent) < fewest:
+        recent = [(0.0, {})]
     queues = [queue for queue in recent[0][1] if all(queue in sample for _, sample in recent)]
-    if not queues or recent[-1][0] - recent[0][0] < seconds or len(recent) < fewest:
-        return None
-    values = np.array([[sample[queue] for queue in queues] for _, sample in recent])
+    values = np.array([[sample[queue] for queue in queues] for _, sample in recent]).reshape(len(recent), -1, 2)
     return queues, values[..., 0], values[..., 1]
 
 
 def grows(samples: Samples) -> tuple[int, int] | None:
     """Return the lag of then and now if it grew for `GROWS` seconds in every queue although offsets advanced."""
-    recent = _recent(samples, GROWS, SAMPLES)
-    if recent is None or len(recent[0]) < len(samples[-1][1]):
-        return None
-    _, offsets, ends = recent
+    queues, offsets, ends = _recent(samples, GROWS, SAMPLES)
     lags = np.maximum(0, ends - offsets).sum(axis=1)
+    first, last = int(lags[0]), int(lags[-1])
     steady = (np.diff(lags) >= 0).all() and (np.diff(offsets.sum(axis=1)) > 0).all()
-    everywhere = ((ends - offsets)[-1] > (ends - offsets)[0]).all()
+    everywhere = len(queues) == len(samples[-1][1]) and ((ends - offsets)[-1] > (ends - offsets)[0]).all()
     # Doubled within the time, or grown by a reportable number.
-    much = lags[-1] >= LEAST and (lags[-1] >= 2 * lags[0] or lags[-1] - lags[0] >= LEAST)
-    return (int(lags[0]), int(lags[-1])) if steady and everywhere and much else None
+    much = last >= LEAST and last >= min(2 * first, first + LEAST)
+    return (first, last) if steady and everywhere and much else None
 
 
 def stalled(samples: Samples) -> list[int]:
@@ -168,10 +157,7 @@ def stalled(samples: Samples) -> list[int]:
 
     If half of the queues do not move, nobody pulls them, which is another problem.
     """
-    recent = _recent(samples, STALLED_AFTER, 4)
-    if recent is None:
-        return []
-    queues, offsets, ends = recent
+    queues, offsets, ends = _recent(samples, STALLED_AFTER, 4)
     still = (offsets == offsets[-1]).all(axis=0) & (ends[-1] > np.maximum(ends[0], offsets[-1]))
     moved = (offsets[-1] > offsets[0]).sum()
     few = 2 * still.sum() < len(samples[-1][1]) and moved > still.sum()

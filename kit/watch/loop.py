@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import math
 import shutil
@@ -145,26 +146,23 @@ class Watch:
         except Exception as error:
             figures.unread.setdefault(place.name, refusal(place.name, error))
 
-    def _disks(self, now: float) -> list[Sign]:
-        """Measure the disks of stores; return a sign for each that is nearly full, or will be soon."""
-        near, ends = list[Sign](), [SHOWN]
-        stores = {place.root for place in self.kept.places.values() if place.kind in STORES and not place.gone}
-        for root in sorted(stores):
+    def _disks(self, now: float) -> Iterator[Sign]:
+        """Measure the disks of stores; yield a sign for each that is nearly full, or will be soon."""
+        ends = [SHOWN]
+        for root in sorted({each.root for each in self.kept.places.values() if each.kind in STORES and not each.gone}):
             folder = self.roots[root]
-            try:
+            with contextlib.suppress(OSError):
                 size, _, free = self.disk(folder)
-            except OSError:
-                continue
-            self.figures.free[str(folder)] = free
-            self._free[root] = [*(each for each in self._free.get(root, ()) if each[0] > now - RATE - 1), (now, free)]
-            began, before = self._free[root][0]
-            rate = (before - free) / (now - began) if now - began >= RATE / 2 else 0.0
-            ends.append(max(0.0, free - size * (1 - REFUSES)) / rate if rate > 0 else math.inf)
-            if free <= size * (1 - NEAR) or ends[-1] < SOON:
-                ref = Ref(str(folder), text=f"{folder}: {100 * (1 - free / max(1, size)):.1f}%")
-                near.append(Sign(DISK_FULL, int(now), 1, ref, {"path": str(folder), "thread": None}))
+                self.figures.free[str(folder)] = free
+                times = self._free[root] = [each for each in self._free.get(root, ()) if each[0] > now - RATE - 1]
+                times.append((now, free))
+                began, before = times[0]
+                rate = (before - free) / (now - began) if now - began >= RATE / 2 else 0.0
+                ends.append(max(0.0, free - size * (1 - REFUSES)) / rate if rate > 0 else math.inf)
+                if free <= size * (1 - NEAR) or ends[-1] < SOON:
+                    ref = Ref(str(folder), text=f"{folder}: {100 * (1 - free / max(1, size)):.1f}%")
+                    yield Sign(DISK_FULL, int(now), 1, ref, {"path": str(folder), "thread": None})
         self.figures.full_in = min(ends) if min(ends) < SHOWN else None
-        return near
 
 
 def log_entries(root: Path, place: Place, options: Options) -> Iterator[pa.RecordBatch]:

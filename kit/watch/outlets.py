@@ -17,7 +17,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, registry, start_http_server, write_to_textfile
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -76,30 +76,21 @@ def hook(command: Sequence[str], complain: Callable[[str], None]) -> Outlet:
         except OSError as error:
             complain(f"{command[0]}: {error.strerror or error}")
             return
-        printed = bytearray()
-        reader = threading.Thread(target=_read, args=(child.stdout, printed), daemon=True)
-        reader.start()
-        with contextlib.suppress(OSError), child.stdin as line:  # type: ignore[union-attr]  # it may not read it
-            line.write(json.dumps(alert, ensure_ascii=False).encode() + b"\n")
-        try:
-            code = child.wait(HOOK_SECONDS)
-        except subprocess.TimeoutExpired:
-            os.killpg(child.pid, signal.SIGKILL)  # with everything it started
-            code = child.wait()
-        reader.join(1)
-        if text := printable(bytes(printed[:MOST_PRINTED]).decode(errors="replace").strip().replace("\n", " ")):
+        end = threading.Timer(HOOK_SECONDS, os.killpg, (child.pid, signal.SIGKILL))  # with everything it started
+        end.start()
+        with child, child.stdout as output:  # type: ignore[union-attr]
+            with contextlib.suppress(OSError), child.stdin as line:  # type: ignore[union-attr]  # it may not read it
+                line.write(json.dumps(alert, ensure_ascii=False).encode() + b"\n")
+            printed = output.read(MOST_PRINTED + 1)
+            while output.read(1 << 16):  # so that it never waits
+                pass
+        end.cancel()
+        if text := printable(printed[:MOST_PRINTED].decode(errors="replace").strip().replace("\n", " ")):
             complain(f"{command[0]}: {text}{'…' if len(printed) > MOST_PRINTED else ''}")
-        if code:
-            complain(f"{command[0]}: {code}")
+        if child.returncode:
+            complain(f"{command[0]}: {child.returncode}")
 
     return run
-
-
-def _read(stream: IO[bytes], printed: bytearray) -> None:
-    """Take what a hook prints, so that it never waits, and keep the beginning of it."""
-    with contextlib.suppress(OSError, ValueError):
-        while data := stream.read1(1 << 16):  # type: ignore[attr-defined]
-            printed += data[: max(0, MOST_PRINTED + 1 - len(printed))]
 
 
 # --- the evidence around an alert -------------------------------------------------------------------------------------
@@ -119,16 +110,13 @@ _SETTINGS: Final = re.compile(r"\.(json|conf|properties|ya?ml|xml)$")
 
 def capture(watch: Watch, name: str, into: Path) -> Path | None:
     """Copy the evidence around an alert into `into/name`; return that folder, None if there is no space."""
-    folder = into / re.sub(r"[^\w.-]", "_", name)
-    disk.private(into)
-    if folder.exists() or sum(1 for each in into.iterdir() if each.is_dir()) >= KEPT:
-        return None
-    if shutil.disk_usage(into).free < SPARE + STORE:
+    folder = disk.private(into) / re.sub(r"[^\w.-]", "_", name)
+    full = sum(each.is_dir() for each in into.iterdir()) >= KEPT or shutil.disk_usage(into).free < SPARE + STORE
+    if full or folder.exists():
         return None
     disk.private(folder)
     for number, root in enumerate(watch.roots):
-        target = folder / str(number) if len(watch.roots) > 1 else folder
-        left = STORE
+        target, left = folder / str(number) if len(watch.roots) > 1 else folder, STORE
         places = [each for each in watch.kept.places.values() if each.root == number and each.at and not each.gone]
         for place in sorted(places, key=lambda each: each.name, reverse=True):
             path = root if root.is_file() else root / place.name
@@ -147,15 +135,15 @@ def _copy(path: Path, target: Path, start: int, end: int, *, hole: bool = False)
     """Copy bytes of a file: whole lines, or with a `hole` before them, so that records keep their positions."""
     with contextlib.suppress(OSError), open_raw(path) as stream:
         size = os.fstat(stream.fileno()).st_size
+        begin = start if hole or not start else line_feed(stream, start, size) + 1
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("wb") as out:
             if hole:
                 out.truncate(size)
-                out.seek(start)
-            elif start:
-                start = line_feed(stream, start, size) + 1
-            for at in range(start, min(end, size), 1 << 20):
-                out.write(os.pread(stream.fileno(), min(1 << 20, end - at), at))
+                out.seek(begin)
+            stream.seek(begin)
+            while data := stream.read(max(0, min(1 << 20, end - stream.tell()))):
+                out.write(data)
 
 
 # --- figures for Prometheus -------------------------------------------------------------------------------------------

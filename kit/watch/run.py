@@ -12,7 +12,6 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -118,7 +117,7 @@ class Sender:
     def step(self) -> list[dict[str, Any]]:
         """Make one step, store its state, and send its alerts."""
         alerts = self.watch.step()
-        self._save(durable=bool(alerts))
+        self._done(save, self.folder, self.watch.kept, durable=bool(alerts))
         self.send()
         self._done(self.after)
         return alerts
@@ -126,20 +125,17 @@ class Sender:
     def send(self) -> None:
         """Send unsent alerts, which were stored first: a process killed here sends them again when it restarts."""
         kept = self.watch.kept
-        due = self._late + [(outlet, alert) for alert in kept.untold for outlet in self.outlets]
-        self._late = [(outlet, alert) for outlet, alert in due if not self._done(partial(outlet, alert))][-MOST_LATE:]
+        due = [*self._late, *((outlet, alert) for alert in kept.untold for outlet in self.outlets)]
+        self._late = [(outlet, alert) for outlet, alert in due if not self._done(outlet, alert)][-MOST_LATE:]
         if kept.untold:
             kept.untold = list({alert["id"]: alert for _, alert in self._late}.values())
-            self._save(durable=True)
+            self._done(save, self.folder, kept, durable=True)
             kept.untold = []
 
-    def _save(self, *, durable: bool) -> None:
-        self._done(partial(save, self.folder, self.watch.kept, durable=durable))
-
-    def _done(self, act: Callable[[], object]) -> bool:
+    def _done(self, act: Callable[..., object], *given: Any, **more: Any) -> bool:
         """Do something that may meet a full disk; say once which, and return whether it was done."""
         try:
-            act()
+            act(*given, **more)
         except OSError as error:
             why = TEXTS["unwritten"].say(path=str(error.filename or self.folder), why=error.strerror or str(error))
             if (text := why.render(self.watch.lang)) not in self._named:
