@@ -131,8 +131,6 @@ def gallery(folder: Path, lang: Lang) -> None:
         click.echo(pages.write(folder, lang))
     except (FileNotFoundError, NotADirectoryError) as error:
         raise Refusal(f"{printable(str(folder))}: {TEXTS['no_folder'].in_(lang)}") from error
-    except pages.GalleryRefused as error:
-        raise Refusal(printable(str(error))) from None
 
 
 def _findings(path: Path, lang: Lang) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import quote
 
 from markupsafe import Markup
 
@@ -25,25 +24,22 @@ WORDS: Final = labels("incidents")["words"]
 SAYS: Final = labels("incidents")["gallery"]
 
 
-class GalleryRefused(ValueError):
-    """The index cannot be written; the message is one line for the user."""
-
-
 _ENV: Final = environment("kit.incidents", "kit.report")
 
 
 def write(folder: str | Path, lang: Lang = "en") -> Path:
     """Write `index.html` into the folder of the reports and return its path.
 
-    Raise `FileNotFoundError`, `NotADirectoryError`, `GalleryRefused` if something the kit did not write has that name,
+    Raise `FileNotFoundError`, `NotADirectoryError`, `OutputRefused` if something the kit did not write has that name,
     or if the folder is a single report's: it contains only what `report` wrote.
     """
     target = Path(folder) / PAGE_NAME
     history = History(*read(folder), lang)
     if (Path(folder) / output.MARKER).exists():
-        raise GalleryRefused(SAYS["one_report"].say(path=str(folder)).render(lang))
-    if target.is_symlink() or (target.exists() and not _ours(target)):
-        raise GalleryRefused(SAYS["foreign"].say(path=str(target)).render(lang))
+        raise output.OutputRefused(SAYS["one_report"].say(path=str(folder)).render(lang))
+    is_own = target.is_file() and MARK in target.read_text(encoding="utf-8", errors="replace")[:4096]
+    if target.is_symlink() or (target.exists() and not is_own):
+        raise output.OutputRefused(SAYS["foreign"].say(path=str(target)).render(lang))
     disk.write_text(target, page(history, Path(folder)))
     return target
 
@@ -56,6 +52,7 @@ def page(history: History, folder: Path) -> str:
     return _ENV.get_template("gallery.html.j2").render(
         lang_tag="zh-CN" if lang == "zh" else "en",
         words={name: text.in_(lang) for name, text in WORDS.items()},
+        verdicts={verdict: (icon, name.in_(lang)) for verdict, (icon, name) in VERDICTS.items()},
         version=__version__,
         made=WORDS["made"].say(version=__version__).render(lang),
         cards=[_card(history, one, folder) for one in reversed(history.incidents)],
@@ -71,30 +68,16 @@ def _card(history: History, one: Incident, folder: Path) -> dict[str, Any]:
     confirmed = [f for f in causes if f["cause"] in one.root_causes]
     lead = confirmed or [f for f in causes if f.get("kind") == "root_cause"] or causes
     names = sorted(what for kind, what in one.traits() if kind == "name")
-    like = history.likeness(one.name, LEAST).head(ALIKE_SHOWN)
     return {
-        "id": quote(one.name, safe=""),
+        "id": one.name,
         "name": one.name if one.name != "." else WORDS["unnamed"].in_(lang),
         "evidence": one.evidence,
         "began": WORDS["began"].say(when=one.began).render(lang) if one.began else WORDS["undated"].in_(lang),
         "title": " · ".join(str(f.get("title") or f["cause"]) for f in confirmed) or WORDS["no_cause"].in_(lang),
         "summary": [f.get("summary") or "" for f in lead[:3]],
-        "badges": [
-            (f["verdict"], icon, name.in_(lang), f["cause"]) for f in causes for icon, name in [VERDICTS[f["verdict"]]]
-        ],
+        "causes": causes,
         "names": ", ".join(names[:12]),
-        "words": " ".join([one.name, one.evidence, *names, *(str(f["cause"]) for f in causes)]),
-        "pages": [(WORDS[page.stem].in_(lang), quote(page.relative_to(folder).as_posix())) for page in one.pages],
-        "alike": [
-            (row["name"], quote(row["name"], safe=""), round(100 * row["likeness"]), row["why"])
-            for row in like.to_dict("records")
-        ],
+        "words": " ".join([one.name, one.evidence, *names, *(f["cause"] for f in causes)]),
+        "pages": [page.relative_to(folder) for page in one.pages],
+        "alike": history.likeness(one.name, LEAST).head(ALIKE_SHOWN).to_dict("records"),
     }
-
-
-def _ours(path: Path) -> bool:
-    try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            return MARK in file.read(4096)
-    except OSError:
-        return False

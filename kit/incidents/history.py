@@ -6,6 +6,7 @@ The likeness is the shared weight of traits by the weight of all (a weighted Jac
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import json
 import re
@@ -54,58 +55,54 @@ class Incident:
     @property
     def evidence(self) -> str:
         """Return the name of the evidence, without its folder."""
-        return PurePath(str(self.about("path") or "")).name
+        return PurePath(str(self._about("path") or "")).name
 
     @property
     def began(self) -> dt.datetime | None:
         """Return when its first root cause began, else when its evidence begins; None if nothing has a time."""
         windows = [f["window"][0] for f in self.with_verdict() if f.get("window") and f["cause"] in self.root_causes]
-        firsts = [file.get("first") for file in self.about("files") or () if isinstance(file, Mapping)]
+        firsts = [file.get("first") for file in self._about("files") or ()]
         return min(_instants(windows), default=None) or min(_instants(firsts), default=None)
 
     def with_verdict(self, *verdicts: str) -> list[Mapping[str, Any]]:
         """Return the findings with one of these verdicts, confirmed or suspected unless named."""
         return [f for f in self.findings["findings"] if f.get("verdict") in (verdicts or FOUND)]
 
-    def about(self, field: str) -> Any:
-        """Return what findings.json says about its evidence."""
-        evidence = self.findings.get("evidence")
-        return evidence.get(field) if isinstance(evidence, Mapping) else None
+    def _about(self, field: str) -> Any:
+        return (self.findings.get("evidence") or {}).get(field)
 
     def traits(self) -> set[tuple[str, str]]:
         """Return what it shows, as (kind, what): causes, steps that held, topics and groups it names."""
         traits = set()
         for finding in self.with_verdict():
-            slug = str(finding["cause"])
-            traits.add(("cause" if finding["verdict"] == "confirmed" else "suspected", slug))
+            slug, figures = finding["cause"], finding.get("figures") or {}
             steps = [step for step in finding.get("steps") or () if step.get("holds") is True]
-            traits |= {("step", f"{slug}/{step.get('id') or ''}") for step in steps}
             texts = [str(ref.get("text") or "") for step in steps for ref in step.get("evidence") or ()]
-            names = [name for text in texts for name in _names(text)] + [*_figures(finding.get("figures") or {})]
-            traits |= {("name", name) for name in names}
+            traits.add(("cause" if finding["verdict"] == "confirmed" else "suspected", slug))
+            traits |= {("step", f"{slug}/{step.get('id') or ''}") for step in steps}
+            traits |= {("name", name) for name in (*_quoted(texts), *_measured(figures))}
         return traits
 
 
-def _names(text: str) -> Iterator[str]:
-    """Return the topics and groups in a quoted line or record, without RocketMQ's own."""
-    for hit in _NAMED.finditer(text):
+def _quoted(texts: list[str]) -> Iterator[str]:
+    """Yield the topics and groups in quoted lines and records, without RocketMQ's own."""
+    for hit in (hit for text in texts for hit in _NAMED.finditer(text)):
         name = (hit[1] or hit[2]).removeprefix("%RETRY%").removeprefix("%DLQ%")
         if name and name != "null" and not is_system_topic(name):
             yield name
 
 
-def _figures(figures: Mapping[str, Any]) -> Iterator[str]:
+def _measured(figures: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the topic, group and address that figures name; lag is by `topic@group`."""
     yield from (figures[name] for name in ("group", "topic", "advertised") if isinstance(figures.get(name), str))
-    lags = [figures[name] for name in ("lag", "lag_per_queue") if isinstance(figures.get(name), Mapping)]
-    yield from (part for lag in lags for key in lag for part in str(key).split("@", 1) if part)
+    lags = [key for name in ("lag", "lag_per_queue") for key in figures.get(name) or ()]
+    yield from (part for key in lags for part in str(key).split("@", 1) if part)
 
 
 def _instants(times: list[Any]) -> Iterator[dt.datetime]:
     for time in times:
-        try:
+        with contextlib.suppress(ValueError):
             yield iso(str(time))
-        except ValueError:
-            continue
 
 
 def read(folder: str | Path) -> tuple[list[Incident], list[Filled]]:
@@ -128,11 +125,11 @@ def read(folder: str | Path) -> tuple[list[Incident], list[Filled]]:
         except (OSError, ValueError, RecursionError) as error:
             unread.append(READING["not_read"].say(file=inside.as_posix(), why=type(error).__name__))
             continue
-        if not compare.is_findings(findings):
+        if compare.is_findings(findings):
+            pages = tuple(page for name in PAGES if (page := path.with_name(name)).is_file())
+            incidents.append(Incident(inside.parent.as_posix(), pages, findings))
+        else:
             unread.append(READING["not_findings"].say(file=inside.as_posix()))
-            continue
-        pages = tuple(page for name in PAGES if (page := path.with_name(name)).is_file())
-        incidents.append(Incident(inside.parent.as_posix(), pages, findings))
     last = dt.datetime.max.replace(tzinfo=dt.UTC)
     return sorted(incidents, key=lambda one: (one.began or last, one.name)), unread
 
