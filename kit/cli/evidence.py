@@ -14,14 +14,13 @@ import click
 from kit.cli.shared import (
     PATH,
     STDIO,
-    Evidence,
+    OnEvidence,
     Refusal,
     answer,
     exported,
     json_option,
     nothing_matches,
     open_case,
-    options,
     outside,
     read_ahead,
     say,
@@ -38,13 +37,11 @@ if TYPE_CHECKING:
 TEXTS: Final = labels("cli")["evidence"]
 
 
-@click.command()
-@click.argument("evidence", type=Evidence(pasted=True))
+@click.command(cls=OnEvidence, pasted=True)
 @json_option("write findings.json here; - is standard output")
 @click.option("--out", type=PATH, help="write findings.json and tables/ into this folder")
 @click.option("--fail-on", type=click.Choice(["confirmed", "suspected"]), help="exit with 4 where a root cause is")
 @click.option("-v", "--verbose", is_flag=True, help="list what was ruled out and what could not be decided too")
-@options
 def triage(
     evidence: Path, json_file: Path | None, out: Path | None, fail_on: str | None, verbose: bool, **chosen: Any
 ) -> None:
@@ -101,15 +98,13 @@ def _first_answer(evidence: Path | str, lang: Lang) -> str:
     return blocks(rows, lang) if rows else ""
 
 
-@click.command()
-@click.argument("evidence", type=Evidence())
+@click.command(cls=OnEvidence)
 @click.option("--out", type=PATH, required=True, help="folder of the report")
 @click.option(
     "--cause", default="auto", show_default=True, help="a cause's slug, or auto: those confirmed or suspected"
 )
 @click.option("--open", "opens", is_flag=True, help="open the report in the browser")
 @click.option("--redact", is_flag=True, help="replace hosts, keys, bodies, groups and paths by stable pseudonyms")
-@options
 def report(evidence: Path, out: Path, cause: str, opens: bool, redact: bool, **chosen: Any) -> None:
     """Write the offline report."""
     import json
@@ -141,11 +136,9 @@ def written(case: Case, rows: list[tuple[str, Any]], out: Path) -> None:
     click.echo(TEXTS["written"].say(path=printable(str(out))).render(case.lang), err=True)
 
 
-@click.command()
-@click.argument("evidence", type=Evidence())
+@click.command(cls=OnEvidence)
 @exported
 @click.option("--body", is_flag=True, help="with the decompressed bodies")
-@options
 def decode(evidence: Path, out: Path, body: bool, form: str, **chosen: Any) -> None:
     """Decode the commitlog into OUT/messages and OUT/skipped."""
     from kit.report import write
@@ -156,10 +149,8 @@ def decode(evidence: Path, out: Path, body: bool, form: str, **chosen: Any) -> N
     written(case, write.decoded(case, out, body=body, form=form), out)
 
 
-@click.command()
-@click.argument("evidence", type=Evidence())
+@click.command(cls=OnEvidence)
 @exported
-@options
 def logs(evidence: Path, out: Path, form: str, **chosen: Any) -> None:
     """Write every text log into OUT/logs."""
     from kit.report import write
@@ -168,9 +159,7 @@ def logs(evidence: Path, out: Path, form: str, **chosen: Any) -> None:
     written(case, write.parsed_logs(case, out, form=form), out)
 
 
-@click.command()
-@click.argument("evidence", type=Evidence())
-@options
+@click.command(cls=OnEvidence)
 def inventory(evidence: Path, **chosen: Any) -> None:
     """List what was found: kind, size, time span, zone, SHA-256, replicas."""
     from kit.report import terminal
@@ -179,11 +168,9 @@ def inventory(evidence: Path, **chosen: Any) -> None:
     say(terminal.inventory(case.inventory, case.lang))
 
 
-@click.command()
-@click.argument("evidence", type=Evidence())
+@click.command(cls=OnEvidence)
 @click.argument("ids", metavar="ID...", nargs=-1, required=True)
 @json_option("write the complete life to this file, for several ids a list; - is standard output")
-@options
 def trace(evidence: Path, ids: tuple[str, ...], json_file: Path | None, **chosen: Any) -> None:
     """Show the life of a message, by UNIQ_KEY, offset message id or business key.
 
@@ -204,8 +191,7 @@ def trace(evidence: Path, ids: tuple[str, ...], json_file: Path | None, **chosen
         nothing_matches(TEXTS["no_copy"].say(ids=", ".join(wanted[:4])), case.lang)
 
 
-@click.command()
-@click.argument("evidence", type=Evidence())
+@click.command(cls=OnEvidence)
 @click.option("--out", type=PATH, required=True, help="folder of the smaller evidence: empty, or not there yet")
 @click.option("--topic", help="only records of messages sent to this topic, wherever their copies are")
 @click.option(
@@ -214,7 +200,6 @@ def trace(evidence: Path, ids: tuple[str, ...], json_file: Path | None, **chosen
     multiple=True,
     help="only the records and log lines of this message (UNIQ_KEY, offset id or business key); may be repeated",
 )
-@options
 def cut(evidence: Path, out: Path, topic: str | None, ids: tuple[str, ...], **chosen: Any) -> None:
     """Write a smaller evidence folder; commitlog records stay unchanged, at their own offsets."""
     from kit.case.options import instant
@@ -233,11 +218,9 @@ def cut(evidence: Path, out: Path, topic: str | None, ids: tuple[str, ...], **ch
         nothing_matches(TEXTS["no_record"].say(out=str(out)), case.lang)
 
 
-@click.command()
-@click.argument("evidence", type=Evidence())
+@click.command(cls=OnEvidence)
 @click.option("--out", type=PATH, help="folder for the notebooks (default: NAME-notebooks)")
 @click.option("--open", "first", default="10_triage", show_default=True, help="which to open, e.g. 50_broker_busy")
-@options
 def notebook(evidence: Path | str, out: Path | None, first: str, **chosen: Any) -> None:
     """Open JupyterLab on copies of the notebooks that name the evidence; copies that are there are kept."""
     from kit.report.notebooks import copies
@@ -258,11 +241,9 @@ def notebook(evidence: Path | str, out: Path | None, first: str, **chosen: Any) 
     sys.exit(subprocess.run([sys.executable, "-m", "jupyter", "lab", str(opened)], check=False).returncode)
 
 
-@click.command()
-@click.argument("evidence", type=Evidence())
+@click.command(cls=OnEvidence)
 @click.option("--broker", metavar="VERSION", help="release of the broker, if the evidence does not name it")
 @json_option("write the hazards here; - is standard output")
-@options
 def doctor(evidence: Path, broker: str | None, json_file: Path | None, **chosen: Any) -> None:
     """List hazards in configuration and names, before or after an incident; a broker.conf alone is explained."""
     from kit.causes import doctor as examination
@@ -279,11 +260,9 @@ def doctor(evidence: Path, broker: str | None, json_file: Path | None, **chosen:
     answer(terminal.checkup(checkup, chosen["lang"]), checkup.as_dict(chosen["lang"]), json_file)
 
 
-@click.command()
-@click.argument("evidence", type=Evidence())
+@click.command(cls=OnEvidence)
 @click.option("--out", type=PATH, required=True, help="folder of the postmortem")
 @click.option("--notes", type=PATH, help="YAML file with the team's notes; if absent, an example is written")
-@options
 def postmortem(evidence: Path, out: Path, notes: Path | None, **chosen: Any) -> None:
     """Write the blameless postmortem: timeline, causes, impact, the team's notes and actions."""
     from kit.evidence.workspace import WorkspaceInside

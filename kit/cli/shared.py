@@ -117,17 +117,26 @@ OPTIONS: Final = {
     "--remote": (None, "Spark Connect URL"),
 }
 """Options of every command on evidence: the variable of the environment that declares it, what it is."""
-in_language = click.option(
-    "--lang",
-    type=click.Choice(["en", "zh"]),
-    default="en",
-    show_default=True,
-    envvar="RMQ_KIT_LANG",
-    help="language of the sentences",
-)
-at_workspace = click.option(
-    "--workspace", type=PATH, envvar="RMQ_KIT_WORKSPACE", help="folder of the cache (default: the user's cache folder)"
-)
+LANGUAGE: Final[dict[str, Any]] = {
+    "type": click.Choice(["en", "zh"]), "default": "en", "show_default": True, "envvar": "RMQ_KIT_LANG",
+    "help": "language of the sentences",
+}  # fmt: skip
+CACHE: Final[dict[str, Any]] = {
+    "type": PATH, "envvar": "RMQ_KIT_WORKSPACE", "help": "folder of the cache (default: the user's cache folder)",
+}  # fmt: skip
+in_language = click.option("--lang", **LANGUAGE)
+at_workspace = click.option("--workspace", **CACHE)
+
+
+class OnEvidence(click.Command):
+    """A command on evidence: its path comes first, the options that every such command takes last."""
+
+    def __init__(self, name: str, *, params: list[click.Parameter], pasted: bool = False, **about: Any) -> None:
+        path = click.Argument(["evidence"], type=Evidence(pasted=pasted))
+        common = [click.Option(["--lang"], **LANGUAGE), click.Option(["--workspace"], **CACHE)]
+        for option, (variable, text) in OPTIONS.items():
+            common.append(click.Option([option], envvar=variable, help=text, multiple=option == "--rows"))
+        super().__init__(name, params=[path, *params, *common], **about)
 
 
 def exported(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -165,13 +174,6 @@ def nothing_matches(sentence: Sentence, lang: Lang) -> NoReturn:
     """Exit because what was asked for is not in the evidence."""
     click.echo(printable(sentence.render(lang)), err=True)
     sys.exit(NOTHING_MATCHES)
-
-
-def options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Options that every command on evidence takes."""
-    for name, (variable, text) in reversed(OPTIONS.items()):
-        command = click.option(name, envvar=variable, help=text, multiple=name == "--rows")(command)
-    return in_language(at_workspace(command))
 
 
 def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> Case:

@@ -35,17 +35,6 @@ _AT: Final = re.compile(r"(?P<file>.*?)(?:\s*@\s*(?P<offset>\d+)|:(?P<line>\d+))
 TEXTS: Final = labels("notebook")["places"]
 TRAIL: Final = labels("notebook")["trail"]
 NAMES: Final = labels("notebook")["places names"]
-COPIES: Final = """
-with copies as (
-  select store_timestamp, stage, topic, offset_msg_id, file, physical_offset,
-    row_number() over (order by store_timestamp nulls last, file, physical_offset) as nth
-  from records where uniq_key = :key
-)
-select c.* from copies c join (select min(nth) as nth from copies where offset_msg_id = :offset_msg_id) m
-  on c.nth between m.nth - 10 and m.nth + 10
-order by c.nth
-"""
-"""The copies of a message around one of them, in store order; those without a time come last."""
 
 
 class BadReference(ValueError):
@@ -134,8 +123,7 @@ def _record(case: Case, file: str, offset: int) -> View:
 
 
 def _lineage(case: Case, key: str, offset_msg_id: str) -> Table:
-    """Return the copies of a message around one of them."""
-    near = case.tables.answers(COPIES, key=key, offset_msg_id=offset_msg_id)
+    near = case.facts.answers("copies_around", key=key, offset_msg_id=offset_msg_id)
     chart = messages.copies({"id": key, "records": near}, case.lang)
     frame = chart.frame.dropna(axis="columns", how="all")
     here = [n for n, record in enumerate(near) if record["offset_msg_id"] == offset_msg_id]
@@ -192,13 +180,13 @@ class Trail:
         self.case, self.lang = case, case.lang
         self._steps: list[tuple[str, Any]] = []
         self._below = ipywidgets.VBox([])
-        shown = [given] if isinstance(given, Table) else [*given.charts, *given.tables] if given else []
-        self._table = self._rows(given) if isinstance(given, Table) else None
-        above = [self._table] if self._table else self.parts(given) if isinstance(given, View) else []
+        view = View((given,)) if isinstance(given, Table) else given or View(())
+        above = self.parts(view)
+        self._table = above[-1] if isinstance(given, Table) else None
         self.box = ipywidgets.VBox([*above, self._below])
         self.box.add_class("rmq-kit-trail")
-        if shown:
-            controls.standing(self.box, controls.outputs(shown))
+        if above:
+            controls.standing(self.box, controls.outputs([*view.charts, *view.tables]))
 
     def _rows(self, given: Table) -> Any:
         """Return a table as a widget."""

@@ -74,8 +74,8 @@ def _of_store(facts: Facts, observed: Observed) -> None:
     observed.values |= {
         "half": half, "leaked_half_records": half, "leaked": waiting or committed, "waiting": waiting,
         "leaked_messages": int(of_half["of_place"].max()) if half else 0, "commits": int(counts["commits"].sum()),
-        "of_commits": int(counts.loc[counts["committed"].astype(bool), "records"].sum()),
-        "prevented": put_back + committed + discarded, "discarded": discarded,
+        "of_commits": int(counts.loc[counts["committed"].astype(bool), "records"].sum()) or None,
+        "prevented": put_back + committed + discarded or None, "discarded": discarded,
         "committed": waiting and committed, "twins": waiting and "twin" in records,
         "max_check_times": int(checks.max()) if len(checks) else None,
         "resent": records.get("resent", 0) if waiting else 0,

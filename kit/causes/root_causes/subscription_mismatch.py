@@ -9,13 +9,12 @@ rolling restart prints the same lines and is no sign of it.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Final, NamedTuple
+from typing import Final
 
 from kit.analysis import noise
 from kit.analysis import refs as quoting
 from kit.analysis.consumers import admin_output, consumer_logs, lag, members
 from kit.causes.declared import Observed
-from kit.inventory.references import Ref
 from kit.rocketmq import names
 from kit.rocketmq.catalogue import PASSING
 from kit.tables.facts import Facts
@@ -29,28 +28,14 @@ QUOTED: Final = 3
 STARTS: Final = PASSING["subscription-missing"].start_events
 
 
-class Topic(NamedTuple):
-    """The messages of one topic that nobody of a group handled, by the last known offsets, some quoted: in all
-    (`nobody`), behind the group's offset, in front of it; None where that is unknown.
-    """
-
-    topic: str
-    front: int | None
-    nobody: int | None = None
-    behind: int | None = None
-    records: tuple[Ref, ...] = ()
-
-
 def observe(facts: Facts) -> Observed:
     """Find the clients of a group that subscribe differently, and what became of the messages."""
     different, flaps = members.differing(facts), _flapping(facts)
     idle = {group: _idle_queues(facts, group, _topics(pairs)) for group, pairs in different.items()}
     group = min(different, key=lambda g: (-sum(len(queues) for _, queues in idle[g]), g), default=None)
     named = group or max(flaps, key=lambda g: flaps[g][0], default=None)
-    pairs = different[group] if group else []
-    rows = [_unhandled(facts, group, topic) for topic in _topics(pairs)] if group else []
-    warned = [b for b in admin_output.admin_blocks(facts) if "Different subscription" in (b.get("WARN") or "")]
-    warning = quoting.first_with(facts, warned[0]["file"], "Different subscription") if warned else None
+    warned = [b["file"] for b in admin_output.admin_blocks(facts) if "Different subscription" in (b.get("WARN") or "")]
+    warnings = [quoting.first_with(facts, file, "Different subscription") for file in warned[:1]]
     untouched, untouched_at = lag.untouched(facts, group)
     known = {(s.group, s.client_id) for s in members.subscriptions(facts)}
     connected = {(c["group"], c["client_id"]) for c in members.connections(facts)}
@@ -58,15 +43,13 @@ def observe(facts: Facts) -> Observed:
     several = len({name for name, _ in known}) < len(known)
     values = untouched | {
         "group": named, "asked": named or untouched.get("untouched_group"), "warned": warned,
-        "all_alike": connected <= known and (connected or several), "topics": [t.topic for t in rows],
-        "heartbeats": consumer_logs.of(facts, "heartbeat-data"), "front": sum(t.front or 0 for t in rows),
-        "behind": sum(t.behind or 0 for t in rows),
+        "all_alike": connected <= known and (connected or several),
+        "heartbeats": consumer_logs.of(facts, "heartbeat-data"),
     }  # fmt: skip
-    quotes = {"status-warns": [warning] if warning else [], "queues-untouched": untouched_at}
-    observed = Observed(values, quotes)
+    observed = Observed(values, {"status-warns": [*filter(None, warnings)], "queues-untouched": untouched_at})
     if group:
-        _different(facts, observed, group, pairs, rows)
-        if not any(t.behind for t in rows):
+        _different(facts, observed, group, different[group])
+        if not observed.values["behind"]:
             _waiting(facts, observed, group, idle[group])
     if named in flaps:
         count, what, lines = flaps[named]
@@ -76,44 +59,40 @@ def observe(facts: Facts) -> Observed:
     return observed
 
 
-def _different(facts: Facts, observed: Observed, group: str, pairs: list[members.Pair], rows: list[Topic]) -> None:
+def _different(facts: Facts, observed: Observed, group: str, pairs: list[members.Pair]) -> None:
     """Add which clients subscribe differently, and the messages in front of and behind the group's offset."""
     # Prefer a pair whose difference lasts: files of one consumerStatus call before lines of a log.
     one, other = max(pairs, key=lambda pair: (pair[0].first == pair[1].first, min(str(p.last) for p in pair)))
     clients = {s.client_id: s.topics for pair in pairs for s in pair}
     by_topics = any(set(a.topics) != set(b.topics) for a, b in pairs)
-    nobody = {t.topic: t.nobody if t.nobody is not None else t.front if by_topics and t.front else None for t in rows}
+    observed.quotes["different-subscriptions"] = (one.ref, other.ref)
+    front: dict[str, int | None] = {}
+    behind: dict[str, int | None] = {}
+    nobody: dict[str, int | None] = {}
+    for topic in _topics(pairs):
+        last = lag.last_positions(facts, group, topic)
+        front[topic] = None if last.empty or last["lag"].isna().any() else int(last["lag"].sum())
+        behind[topic] = None
+        nobody[topic] = (front[topic] or None) if by_topics or not facts.has("messages") else None
+        # Of several brokers, a record does not say which one's offset it lies behind.
+        if len(last) and facts.has("messages") and members.ledgers(facts, group) and last["broker"].nunique() < 2:
+            rows = facts("unhandled").query("group == @group and topic == @topic")
+            passed, ahead = rows[rows["passed"]], rows[~rows["passed"]]
+            lost, waiting = (int(part["messages"].max()) if len(part) else 0 for part in (passed, ahead))
+            behind[topic], front[topic], nobody[topic] = lost, waiting, lost + waiting
+            records = (*quoting.records_at(facts, passed, QUOTED), *quoting.records_at(facts, ahead, QUOTED))
+            quoted = observed.quotes.get("messages-unhandled", ())
+            observed.quotes["messages-unhandled"] = (*quoted, *records)[:QUOTED] if lost else quoted
+    total, lost = (sum(filter(None, counts.values())) for counts in (front, behind))
     observed.values |= {
         "one": one.client_id, "other": other.client_id, "first": members.words(one), "second": members.words(other),
         "subscriptions": dict(sorted(clients.items())) or None, "handled_by_nobody": nobody or None,
-        "behind_the_offset": {t.topic: t.behind for t in rows} or None,
-        "in_front_of_the_offset": {t.topic: t.front for t in rows} or None,
-        "in_front": observed.values["front"] > lag.SMALL,
-        "no_effect": rows and all(t.behind == 0 and t.front is not None and t.front <= lag.SMALL for t in rows),
+        "behind_the_offset": behind or None, "in_front_of_the_offset": front or None,
+        "front": total, "in_front": total > lag.SMALL, "behind": lost,
+        "topics": [topic for topic in front if behind[topic] or not lost],
+        "no_effect": set(behind.values()) == {0} and all(n is not None and n <= lag.SMALL for n in front.values()),
     }  # fmt: skip
-    gone = [t for t in rows if t.behind]
-    observed.quotes["different-subscriptions"] = (one.ref, other.ref)
-    observed.quotes["messages-unhandled"] = [ref for t in gone for ref in t.records][:3]
-    if gone:
-        observed.values["topics"] = [t.topic for t in gone]
     observed.window = members.window([s.first for pair in pairs for s in pair], facts)
-
-
-def _unhandled(facts: Facts, group: str, topic: str) -> Topic:
-    """Count the messages of a topic that nobody of the group handled."""
-    last = lag.last_positions(facts, group, topic)
-    front = None if last.empty or last["lag"].isna().any() else int(last["lag"].sum())
-    if not facts.has("messages") or last.empty:
-        return Topic(topic, front, nobody=front or None)
-    if not members.ledgers(facts, group) or last["broker"].nunique() > 1:
-        # Of several brokers, a record does not say which one's offset it lies behind.
-        return Topic(topic, front)
-    rows = facts("unhandled")
-    rows = rows[(rows["group"] == group) & (rows["topic"] == topic)]
-    passed, ahead = rows[rows["passed"]], rows[~rows["passed"]]
-    behind, front = (int(part["messages"].max()) if len(part) else 0 for part in (passed, ahead))
-    records = (*quoting.records_at(facts, passed, QUOTED), *quoting.records_at(facts, ahead, QUOTED))[:QUOTED]
-    return Topic(topic, front, behind + front, behind, records)
 
 
 def _waiting(facts: Facts, observed: Observed, group: str, idle: list[tuple[lag.Pair, list[lag.Course]]]) -> None:
