@@ -97,15 +97,8 @@ class Checkup:
     seen: Deployment
 
     def as_dict(self, lang: Lang) -> dict[str, Any]:
-        faults = [
-            {
-                "fault": f.slug, "side": f.side, "release": str(f.release), "symptom": f.symptom.render(lang),
-                "fixed_in": f.fixed,
-                "reference": f.reference, "fits": f.fits,
-            }
-            for f in self.faults
-        ]  # fmt: skip
-        return {"schema": 1, "hazards": [each.as_dict(lang) for each in self.hazards], "faults": faults}
+        hazards, faults = ([each.as_dict(lang) for each in every] for every in (self.hazards, self.faults))
+        return {"schema": 1, "hazards": hazards, "faults": faults}
 
 
 def of_files(path: Path, version: Version | None = None) -> Checkup | None:
@@ -169,11 +162,10 @@ def _default(broker: Broker, name: str) -> str | None:
 def _conflicts(broker: Broker) -> Iterable[Hazard]:
     for conflict in config.conflicts(broker.settings):
         values = {name: broker.settings.value(name) for name in conflict.names}
-        plain = {n: str(value).lower() if isinstance(value, bool) else value for n, value in values.items()}
-        what = SAYS["set"].say(settings=", ".join(f"{name}={value}" for name, value in plain.items()))
+        plain = (f"{n}={str(value).lower() if isinstance(value, bool) else value}" for n, value in values.items())
+        what = SAYS["set"].say(settings=", ".join(plain))
         # Every value is the release's default, printed or not.
-        stock = all(value == config.default_of(n, broker.settings.version) for n, value in values.items())
-        grade: Grade = "note" if stock else "hazard"
+        grade: Grade = "note" if all(_is_default(broker, name) for name in values) else "hazard"
         place = _place(broker, conflict)
         yield Hazard(conflict.slug, what, place, conflict.cause, conflict.becomes, conflict.instead, grade)
 
@@ -182,13 +174,14 @@ def _place(broker: Broker, conflict: Conflict) -> Ref | Sentence:
     """Return the place of the setting most likely meant: one that somebody wrote, else one that is printed."""
     old = {new: name for name, new in ALIASES.items()}
     standing = [n for name in conflict.names for n in (name, old.get(name, "")) if n in broker.places]
-    unlike = [n for n in standing if broker.settings.value(n) != config.default_of(n, broker.settings.version)]
-    chosen = next(iter([*(n for n in unlike if n in broker.written), *unlike, *standing]), None)
-    if chosen:
-        return broker.places[chosen]
-    return SAYS["by_default"].say(
-        version=str(broker.settings.version) if broker.settings.version else SAYS["the_release"]
-    )
+    if standing:
+        return broker.places[min(standing, key=lambda n: (_is_default(broker, n), n not in broker.written))]
+    version = broker.settings.version
+    return SAYS["by_default"].say(version=str(version) if version else SAYS["the_release"])
+
+
+def _is_default(broker: Broker, name: str) -> bool:
+    return bool(broker.settings.value(name) == config.default_of(name, broker.settings.version))
 
 
 # --- names -----------------------------------------------------------------------------------------------------------
@@ -196,13 +189,11 @@ def _place(broker: Broker, conflict: Conflict) -> Ref | Sentence:
 
 def _group(group: Group, brokers: tuple[Version, ...]) -> Hazard | None:
     """Compare the retry and dead letter topic of a group with what the brokers store; the strictest broker counts."""
-    if not brokers:
-        return _retry(group, versions.OLDEST, sure=False)
-    for version in sorted(brokers, key=lambda v: int(rule("brokerRetryTopicMax", v))):
-        if (retry := _retry(group, version, sure=True)) and retry.grade == "hazard":
-            return retry
-    letters = next((retry for version in brokers if (retry := _letters(group, version))), None)
-    return letters or next((retry for version in brokers if (retry := _retry(group, version, sure=True))), None)
+    strictest = sorted(brokers or (versions.OLDEST,), key=lambda v: int(rule("brokerRetryTopicMax", v)))
+    retries = [retry for version in strictest if (retry := _retry(group, version, sure=bool(brokers)))]
+    letters = [letter for version in brokers if (letter := _letters(group, version))]
+    too_long = [retry for retry in retries if retry.grade == "hazard"]
+    return next(iter([*too_long, *letters, *retries]), None)
 
 
 def _retry(group: Group, version: Version, *, sure: bool) -> Hazard | None:

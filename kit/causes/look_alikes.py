@@ -16,17 +16,11 @@ COLUMNS: Final = labels("causes")["look_alike_columns"]
 SAYS: Final = labels("causes")["look_alikes"]
 
 
-def rows(lang: Lang = "en", only: Collection[str] | None = None) -> list[tuple[str, str, str]]:
-    """Return (cause, looks like, tell apart by), root causes first; `only`: of these causes."""
-    pairs = [
-        (cause.slug, other, apart.in_(lang)) for cause in causes.discover() for other, apart in cause.looks_like.items()
-    ]
-    return [row for row in pairs if only is None or row[0] in only]
-
-
 def frame(lang: Lang = "en", only: Collection[str] | None = None) -> pd.DataFrame:
-    """Return `rows` as a frame with the columns of `COLUMNS`."""
-    return pd.DataFrame(rows(lang, only), columns=pd.Index(list(COLUMNS)))
+    """Return a row for each pair, with the columns of `COLUMNS`, root causes first; `only`: of these causes."""
+    every = [cause for cause in causes.discover() if only is None or cause.slug in only]
+    rows = [(cause.slug, other, apart.in_(lang)) for cause in every for other, apart in cause.looks_like.items()]
+    return pd.DataFrame(rows, columns=pd.Index(list(COLUMNS)))
 
 
 def page() -> str:
@@ -36,7 +30,7 @@ def page() -> str:
         heads = " | ".join(name.in_(lang) for name in COLUMNS.values())
         texts = [f"{'#' * level} {SAYS['head'].in_(lang)}", SAYS["about"].in_(lang), f"| {heads} |"]
         lines = ["\n\n".join(texts), "|---" * len(COLUMNS) + "|"]
-        for cause, other, apart in rows(lang):
+        for cause, other, apart in frame(lang).itertuples(index=False):
             lines.append(f"| `{cause}` | `{other}` | " + apart.replace("|", r"\|") + " |")
         parts.append("\n".join(lines) + "\n")
     return "\n".join(parts)

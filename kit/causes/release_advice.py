@@ -35,6 +35,12 @@ class Advice:
     reference: str
     fits: bool
 
+    def as_dict(self, lang: Lang) -> dict[str, Any]:
+        return {
+            "fault": self.slug, "side": self.side, "release": str(self.release), "symptom": self.symptom.render(lang),
+            "fixed_in": self.fixed, "reference": self.reference, "fits": self.fits,
+        }  # fmt: skip
+
     def row(self, lang: Lang) -> tuple[str, str, str, str]:
         """Return it in the order of `COLUMNS`."""
         release = SAYS[self.side].say(version=str(self.release)).render(lang)

@@ -19,7 +19,7 @@ from kit.i18n import Lang, Sentence, labels, rendered
 from kit.notebook import inquiry as notebook
 from kit.notebook import notes, places
 from kit.notebook.answers import Answer
-from kit.report.labels import HOLDS
+from kit.report.labels import HOLDS, ranked
 
 MOST_ROWS: Final = 500
 COLUMNS: Final = labels("notebook")["postmortem columns"]
@@ -89,10 +89,8 @@ class Postmortem:
         return Table(frame, TEXTS[caption], COLUMNS, self.lang, MOST_ROWS) if rows else self._say(TEXTS["none"])
 
     def findings(self, verdict: str = "confirmed") -> list[Mapping[str, Any]]:
-        """Return the findings of a verdict: root causes in the order of the findings, then their neighbours."""
-        order = {slug: n for n, slug in enumerate(self.inquiry.findings["root_causes"])}
-        of = [f for f in self.inquiry.findings["findings"] if f["verdict"] == verdict]
-        return sorted(of, key=lambda f: (order.get(f["cause"], len(order)), f["kind"] != "root_cause", f["cause"]))
+        """Return the findings of a verdict in reading order: root causes, then their neighbours."""
+        return [f for f in ranked(self.inquiry.findings) if f["verdict"] == verdict]
 
     def summary(self) -> Answer:
         """Say what is confirmed: the root causes, else their neighbours."""

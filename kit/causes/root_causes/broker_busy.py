@@ -46,6 +46,10 @@ PASTED = ("page-cache-slow",)
 MOST_WHYS = 4
 LONGEST = 5
 """Stalls that the timeline names, the longest ones."""
+OUTCOME: Final = (
+    "sends", "sends_failed", "failed_but_stored", "lost", "stored_twice", "outcome_by_kind", "errors_by_kind",
+)  # fmt: skip
+"""What a ledger says that is a figure of the same name."""
 OPEN: Final = "UNIQ_KEY={uniq_key}, TRANSACTION_CHECK_TIMES={check_times}, {state}"
 
 
@@ -129,22 +133,17 @@ def _slow_lines(facts: Facts) -> refs.Seen:
 
 def _outcome(ledger: sends.Ledger) -> dict[str, Any]:
     """Return what became of failed sends, for the sentences and as figures."""
-    by_kind, errors = ledger.outcome_by_kind or {}, ledger.errors_by_kind
+    by_kind, errors = ledger.outcome_by_kind or {}, ledger.errors_by_kind or {}
     refused = [n for kind, n in by_kind.items() if kind in attempts.REFUSALS]
     late = by_kind.get("CLIENT_TIMEOUT", {}).get("stored")
-    values = {
-        "sends": ledger.sends, "sends_failed": ledger.sends_failed, "failed_but_stored": ledger.failed_but_stored,
-        "lost": ledger.lost, "stored_twice": ledger.stored_twice, "outcome_by_kind": ledger.outcome_by_kind,
-        "errors_by_kind": errors, "kind_unknown": ledger.kind_unknown if ledger.source else None,
+    several = ledger.duplicated.query("brokers > 1")["key"].nunique() if ledger.stored_twice else None
+    return {name: getattr(ledger, name) for name in OUTCOME} | {
+        "kind_unknown": ledger.kind_unknown if ledger.source else None, "on_several_brokers": several,
         "answered_not_ok": sum(ledger.answered_not_ok.values()) if ledger.source == "ledger" else None,
-        "busy_code": sum(n for kind, n in (errors or {}).items() if kind in attempts.BUSY_CODE) or None,
+        "busy_code": sum(errors.get(kind, 0) for kind in attempts.BUSY_CODE) or None,
         "by_kind": [f"{kind} {n['stored']}/{n['stored'] + n['lost']}" for kind, n in by_kind.items()] or None,
         "belief": refused and late and not any(n["stored"] for n in refused),
     }  # fmt: skip
-    if ledger.stored_twice:
-        several = ledger.duplicated[ledger.duplicated["brokers"] > 1]
-        values["on_several_brokers"] = several["key"].nunique()
-    return values
 
 
 def _limits(facts: Facts, stalls: list[Any]) -> dict[str, Any]:
@@ -160,22 +159,17 @@ def _limits(facts: Facts, stalls: list[Any]) -> dict[str, Any]:
 
 def _explanations(whys: list[busy.Why], refused: bool) -> list[Step]:
     """Return a step for each explanation, the best shown first; it supports where there is something to explain."""
-    if refused and not whys:
-        return [supporting("why-1", TEXTS["why_not"], None)]
     steps = []
     for rank, why in enumerate(whys[:MOST_WHYS], 1):
         share = None if why.share is None else f"{why.share:.0%}"
-        claim = (TEXTS["why"] if share else TEXTS["why_open"]).say(rank=rank, said=why.sentence, share=share)
+        claim = TEXTS.say("why", rank=rank, said=why.sentence, share=share)
         steps.append(supporting(f"why-{rank}", claim, refused and why.evidence, why.evidence))
-    return steps
+    return steps or [supporting("why-1", TEXTS["why_not"], None)] * refused
 
 
 def _tables(facts: Facts, ledger: sends.Ledger, stalls: list[Any], whys: list[busy.Why]) -> dict[str, Any]:
     outcome = [{"kind": kind} | counts for kind, counts in (ledger.outcome_by_kind or {}).items()]
-    why = [
-        {"rank": rank, "why": w.slug, "en": w.sentence.render("en"), "zh": w.sentence.render("zh"), "share": w.share}
-        for rank, w in enumerate(whys, 1)
-    ]
+    why = [(n, w.slug, w.sentence.render("en"), w.sentence.render("zh"), w.share) for n, w in enumerate(whys, 1)]
     tables: dict[str, Any] = {
         "busy_outcome": pd.DataFrame(outcome, columns=["kind", "stored", "lost"]),
         "busy_why": pd.DataFrame(why, columns=["rank", "why", "en", "zh", "share"]),
@@ -191,18 +185,16 @@ def _tables(facts: Facts, ledger: sends.Ledger, stalls: list[Any], whys: list[bu
 
 def _moments(ledger: sends.Ledger, stalls: list[Any]) -> list[Moment]:
     """Return the longest stalls, the first and last lost send, and the first failed one that is stored all the same."""
-    longest = sorted(stalls, key=lambda s: -s.stood)[:LONGEST]
     moments = [
         Moment(stall.start, TEXTS.say("stood", seconds=round(stall.stood, 1), waiters=stall.waiters), until=stall.end)
-        for stall in longest
+        for stall in sorted(stalls, key=lambda s: -s.stood)[:LONGEST]
     ]
-    timed = ledger.failed[ledger.failed["ts"].notna()].sort_values("ts", kind="stable")
+    timed = ledger.failed.dropna(subset="ts").sort_values("ts", kind="stable")
     originals = pd.to_numeric(timed["originals"], errors="coerce")
     lost, stored = timed[originals == 0], timed[originals > 0]
-    ends = ((lost.head(1), TEXTS["first_lost"]), (lost.tail(1), TEXTS["last_lost"]))
-    for rows, text in (*ends, (stored.head(1), TEXTS["first_stored"])):
-        for row in rows.to_dict("records"):
-            at = dt.datetime.fromtimestamp(float(row["ts"]) / 1000, dt.UTC)
-            place = None if pd.isna(row["line"]) else Ref(str(row["file"]), line=int(row["line"]))
-            moments.append(Moment(at, text.say(key=str(row["key"])), place, decides=True))
+    ends = (("first_lost", lost.head(1)), ("last_lost", lost.tail(1)), ("first_stored", stored.head(1)))
+    for name, row in ((name, row) for name, rows in ends for row in rows.to_dict("records")):
+        at = dt.datetime.fromtimestamp(float(row["ts"]) / 1000, dt.UTC)
+        place = None if pd.isna(row["line"]) else Ref(str(row["file"]), line=int(row["line"]))
+        moments.append(Moment(at, TEXTS.say(name, key=str(row["key"])), place, decides=True))
     return moments

@@ -8,7 +8,7 @@ first one's share. A client id is clientIP@instanceName (client/ClientConfig.bui
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
@@ -29,9 +29,10 @@ reset.
 
 def observe(facts: Facts) -> Observed:
     """Find the client id that is used twice, the queues that have several owners and those that have none."""
-    twice, back, shares = _simultaneous(facts), _back_lines(facts), _same_shares(facts)
-    listed, quoted = _listed(facts) or ({}, ())
-    group = min(twice, key=lambda g: (-len(twice[g]), g), default=None)
+    doubled = [row for row in facts.rows("doubled_connections") if names.of_users(row["group"])]
+    back, shares, (listed, quoted) = _back_lines(facts), _same_shares(facts), _listed(facts)
+    counts = Counter(row["group"] for row in doubled)
+    group = min(counts, key=lambda g: (-counts[g], g), default=None)
     turning = max(sorted(back), key=lambda g: sum(s.n for s in back[g]), default=None)
     named = group or listed.get("listed_group") or turning or (shares[0][0].group if shares else None)
     idle, idle_at = lag.untouched(facts, named)
@@ -39,7 +40,7 @@ def observe(facts: Facts) -> Observed:
         {"group": named, "asked": named or idle.get("untouched_group"), **listed, **idle},
         {"one-id-two-connections": quoted, "queues-untouched": idle_at},
     )
-    pairs = twice.get(named or "", [])
+    pairs = [row for row in doubled if row["group"] == named]
     if group:
         # A list taken at one moment shows it best, then the broker's log.
         first = pairs[0]
@@ -93,15 +94,6 @@ def _owners(
     observed.window = members.window([pair[name] for pair in pairs for name in ("first", "other_first")], facts)
 
 
-def _simultaneous(facts: Facts) -> dict[str, list[dict[str, Any]]]:
-    """Return the rows of `doubled_connections` by group of users."""
-    by_group: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in facts.rows("doubled_connections"):
-        if names.of_users(row["group"]):
-            by_group[row["group"]].append(row)
-    return by_group
-
-
 def _addresses(pairs: Iterable[dict[str, Any]]) -> set[str]:
     return {pair[name] for pair in pairs for name in ("address", "other_address")}
 
@@ -119,48 +111,47 @@ def _of_nobody(facts: Facts, group: str, owned: set[tuple[str, int]]) -> list[tu
     ]
 
 
-def _listed(facts: Facts) -> tuple[dict[str, Any], tuple[Ref, Ref]] | None:
-    """Return two lines of one list with the same client id, None if absent."""
+def _listed(facts: Facts) -> tuple[dict[str, Any], tuple[Ref, ...]]:
+    """Return what two lines of one list with the same client id say, and these lines; nothing without them."""
     seen: dict[tuple[str, str, str], dict[str, Any]] = {}
     for block in admin_output.admin_blocks(facts):
-        command, group = block["command"], block.get("-g")
-        listed = command == "consumerStatus" or (command == "consumerConnection" and not group)
-        if not listed or not block.get("#ClientId"):
-            continue
-        before = seen.setdefault((block["file"], command, block["#ClientId"]), block)
-        refs = facts.ref(before["file"], before["line"]), facts.ref(block["file"], block["line"])
-        addresses = before.get("#ClientAddr"), block.get("#ClientAddr")
-        if command == "consumerConnection" and all(addresses) and addresses[0] != addresses[1]:
-            return {"listed": block["#ClientId"], "addresses": list(addresses)}, refs
-        same_file = before.get("#ConsumerRunningInfoFile") == block.get("#ConsumerRunningInfoFile")
-        if command == "consumerStatus" and before is not block and same_file:
-            return {"listed": block["#ClientId"], "listed_group": group}, refs
-    return None
+        command, group, client = block["command"], block.get("-g"), block.get("#ClientId")
+        of_connections = command == "consumerConnection" and not group
+        if client and (of_connections or command == "consumerStatus"):
+            before = seen.setdefault((block["file"], command, client), block)
+            refs = facts.ref(before["file"], before["line"]), facts.ref(block["file"], block["line"])
+            addresses = [each.get("#ClientAddr") for each in (before, block)]
+            if of_connections and all(addresses) and addresses[0] != addresses[1]:
+                return {"listed": client, "addresses": addresses}, refs
+            files = {each.get("#ConsumerRunningInfoFile") for each in (before, block)}
+            if not of_connections and before is not block and len(files) == 1:
+                return {"listed": client, "listed_group": group}, refs
+    return {}, ()
 
 
 def _back_lines(facts: Facts) -> dict[str, list[consumer_logs.Statement]]:
     """Return, by group, the lines of offsets going back in a queue that two addresses write."""
-    by_queue: dict[tuple[str, Any], list[consumer_logs.Statement]] = defaultdict(list)
-    for s in consumer_logs.of(facts, "consumer-offset-back"):
-        if names.of_users(s.group or "") and s.address:
-            by_queue[s.group, s.queue].append(s)
+    lines = [s for s in consumer_logs.of(facts, "consumer-offset-back") if names.of_users(s.group or "") and s.address]
+    addresses: dict[tuple[str, Any], set[str]] = defaultdict(set)
+    for s in lines:
+        addresses[s.group, s.queue].add(s.address)
     by_group: dict[str, list[consumer_logs.Statement]] = defaultdict(list)
-    for (group, _), lines in by_queue.items():
-        if len({s.address for s in lines}) > 1:
-            by_group[group] += lines
+    for s in lines:
+        by_group[s.group] += [s] if len(addresses[s.group, s.queue]) > 1 else []
     return {group: lines for group, lines in by_group.items() if sum(s.n for s in lines) >= STREAM}
 
 
 def _same_shares(facts: Facts) -> list[tuple[consumer_logs.Statement, consumer_logs.Statement]]:
     """Return pairs of rebalance results with one client id, several clients, and the same queues."""
-    by_share: dict[Any, list[consumer_logs.Statement]] = defaultdict(list)
+    first: dict[Any, consumer_logs.Statement] = {}
+    pairs = []
     for statements in consumer_logs.of_users(facts, "queues-assigned", "queues-assigned-go").values():
         for s in statements:
             queues = consumer_logs.queues(s.set)
             if queues and (integer(s.clients) or 2) > 1:
-                by_share[s.group, s.client_id, s.topic, queues].append(s)
-    seconds = ((lines[0], next((s for s in lines if s.place != lines[0].place), None)) for lines in by_share.values())
-    return [(first, second) for first, second in seconds if second is not None]
+                before = first.setdefault((s.group, s.client_id, s.topic, queues), s)
+                pairs += [(before, s)] if before.place != s.place else []
+    return pairs
 
 
 def _by_topic(queues: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
