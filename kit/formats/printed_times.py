@@ -25,8 +25,10 @@ NANO_LAST_MS: Final = 9_214_646_399_999
 MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 """Months as the C locale abbreviates them."""
 
+EAST: Final = r"Z|UTC|GMT|[+-](?:0\d|1[0-4]):?[0-5]\d|(?:Asia|Europe|America|Australia|Africa|Pacific)/[A-Za-z_]+"
+"""A zone as it stands behind a time; a word such as CST is none: it is China's and Chicago's."""
 IN_LINE: Final = re.compile(
-    rb"(\d{4})[-/.](\d\d)[-/.](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:(?:[.,:]\d{1,9})? ?(Z|UTC|[+-](?:0\d|1[0-4]):?[0-5]\d))?"
+    rb"(\d{4})[-/.](\d\d)[-/.](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:(?:[.,:]\d{1,9})? ?(%s))?" % EAST.encode()
 )
 """A time in a line of a log, to the second, and the zone it is printed with."""
 _ZONE: Final = r"\s*(Z|[+-]\d\d:?\d\d)?\s*([AaPp][Mm])?$"
@@ -153,6 +155,18 @@ def zone(text: str | None) -> str | int | None:
         return text
     minutes = int(match[2]) * 60 + int(match[3] or 0)
     return minutes if match[1] == "+" else -minutes
+
+
+def minutes_east(text: str | None) -> int | None:
+    """Return the minutes east of a zone behind a time, None for one with summer time, or none at all."""
+    known = zone(text)
+    if not isinstance(known, str):
+        return known
+    try:
+        winter, summer = (dt.datetime(2026, month, 1, tzinfo=ZoneInfo(known)).utcoffset() for month in (1, 7))
+    except (KeyError, ValueError, OSError):
+        return None
+    return winter // dt.timedelta(minutes=1) if winter is not None and winter == summer else None
 
 
 def tzinfo(text: str | None) -> dt.tzinfo:

@@ -8,11 +8,17 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any, Final
 
+import numpy as np
 import pyarrow as pa
 
 from kit.evidence.files import EvidenceFile, open_readonly
 from kit.formats.commitlog.schema import Wanted
-from kit.formats.printed_times import IN_LINE, datetime_of, ms, tzinfo
+from kit.formats.logs.entries import lines as line_places
+from kit.formats.logs.entries import parsed
+from kit.formats.logs.layouts import classify
+from kit.formats.logs.times import NO_TIME, NO_ZONE
+from kit.formats.logs.wrapped import unwrapped
+from kit.formats.printed_times import IN_LINE, datetime_of, minutes_east, ms
 from kit.inventory.model import STORES
 from kit.rocketmq.log_layouts import BROKER_SIDE
 
@@ -73,7 +79,8 @@ def _stored(batch: pa.RecordBatch, row: int) -> dt.datetime | None:
 def printed(path: Path, size: int, zone: dt.tzinfo) -> Span:
     """Return the times of the first and the last line with a full time, read in `zone` where it prints none.
 
-    A date later in a line is no time of the log: "licence valid until 9999-12-31 23:59:59".
+    A date later in a line is no time of the log: "licence valid until 9999-12-31 23:59:59". Where none is an ISO one,
+    the layouts of the lines say how to read them.
     """
     with open_readonly(path) as stream:
         head = stream.read(_EDGE)
@@ -82,6 +89,9 @@ def printed(path: Path, size: int, zone: dt.tzinfo) -> Span:
         tail = stream.read(_EDGE)
     whole = tail.partition(b"\n")[2] if start else tail
     first, last = _first(head.split(b"\n"), zone), _first(reversed((whole or tail).split(b"\n")), zone)
+    if first is None:
+        times = [*_laid_out(head, zone), *_laid_out(whole or tail, zone)]
+        return (times[0], times[-1]) if times else (None, None)
     # The rows of a printed table are in no order of time.
     return (last, first) if first and last and last < first else (first, last)
 
@@ -91,7 +101,21 @@ def _first(lines: Iterable[bytes], zone: dt.tzinfo) -> dt.datetime | None:
     return next((time for time in times if time), None)
 
 
+def _laid_out(text: bytes, zone: dt.tzinfo) -> list[dt.datetime]:
+    """Return the times of the lines that have a layout."""
+    if not text:
+        return []
+    matches = classify(*unwrapped(text, *line_places(text), "text"), "text")
+    headed = np.flatnonzero(matches.row >= 0)
+    times = parsed(matches.column("ts", headed), matches.row[headed])
+    east = times.east[times.ms != NO_TIME].tolist()
+    printed = map(datetime_of, times.ms[times.ms != NO_TIME].tolist())
+    zones = [zone if minutes == NO_ZONE else dt.timezone(dt.timedelta(minutes=minutes)) for minutes in east]
+    return [at.replace(tzinfo=own).astimezone(dt.UTC) for at, own in zip(printed, zones, strict=True) if at]
+
+
 def _utc(match: re.Match[bytes], zone: dt.tzinfo) -> dt.datetime | None:
     *fields, own = match.groups()
-    time = datetime_of(ms(*fields))
-    return time and time.replace(tzinfo=tzinfo(own.decode()) if own else zone).astimezone(dt.UTC)
+    time, east = datetime_of(ms(*fields)), minutes_east(own and own.decode())
+    known = zone if east is None else dt.timezone(dt.timedelta(minutes=east))
+    return time and time.replace(tzinfo=known).astimezone(dt.UTC)

@@ -19,6 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 import attrs
+import numpy as np
 
 from kit.evidence.files import open_readonly
 from kit.formats import printed_times
@@ -33,14 +34,18 @@ ROWS: Final = ("rows", "sends")
 QUARTER: Final = 15 * 60_000
 WEST: Final = -12 * 3_600_000
 EAST: Final = 14 * 3_600_000
+IN_USE: Final = frozenset(range(-48, 57, 4)) | {-38, -14, -10, 14, 18, 22, 23, 26, 35, 38, 42, 51, 55}
+"""Zones that some country has, in quarters of an hour (tz database, since 2017)."""
 SLACK: Final = 4 * 60_000
-"""A line further from a full quarter of an hour is ignored: it was printed long after its message."""
+"""A line further from a zone is ignored: it was printed long after its message."""
 
 _WINDOW: Final = 128 << 10
 _WINDOWS: Final = 6
 _HEAD: Final = 64 << 20
 """Bytes of a broker's log that are searched for clients."""
 MOST_CLIENTS: Final = 16
+NEAR: Final = 30 * 60_000
+"""Lines of one moment that two programs print are no further apart; those of two zones are, by half an hour at least."""
 MOST: Final = 300
 """Most lines of a file that are used."""
 
@@ -116,8 +121,30 @@ def _printed(windows: Windows) -> str | None:
     known = Counter(match[7] for match in found if match)
     if not known or None in known:
         return None
-    east = printed_times.zone(known.most_common(1)[0][0].decode())
-    return text(east) if isinstance(east, int) else None
+    east = printed_times.minutes_east(known.most_common(1)[0][0].decode())
+    return None if east is None else text(east)
+
+
+def _laid_out(windows: Windows, tz_broker: str | None) -> str | None:
+    """Return the zone that the layouts of lines tell: the one that each prints, or the one of RocketMQ's own layouts
+    where such lines stand in a text, and no other line of it is printed much earlier or later.
+    """
+    from kit.formats.logs import entries, layouts  # their kernels take a moment to load
+    from kit.formats.logs.times import NO_ZONE
+
+    raw = b"\n".join(itertools.chain.from_iterable(windows))
+    if not raw:
+        return None
+    matches = layouts.classify(raw, *entries.lines(raw), "text")
+    headed = np.flatnonzero(matches.row >= 0)
+    printed, _, east = entries.parsed(matches.column("ts", headed), matches.row[headed])
+    known = east[printed > 0]
+    if known.size and (known == known[0]).all() and known[0] != NO_ZONE:
+        return text(int(known[0]))
+    fixed = np.array([LAYOUTS[row].zone == "GMT+8" for row in matches.row[headed].tolist()], bool) & (printed > 0)
+    others = printed[~fixed & (printed > 0)]
+    near = fixed.any() and ((others > printed[fixed].min() - NEAR) & (others < printed[fixed].max() + NEAR)).all()
+    return (tz_broker or "+08:00") if near else None
 
 
 def _pair(line: bytes) -> Pair | None:
@@ -168,7 +195,7 @@ def infer(pairs: Iterable[Pair], moments: Moments) -> int | None:
         known = [at for name in pair.names for at in moments.get(name, ())] or pair.millis
         differences = [d for at in known if WEST - SLACK <= (d := pair.printed - at) <= EAST + SLACK]
         nearest = min(((abs(d - q * QUARTER), q) for d in differences for q in [round(d / QUARTER)]), default=None)
-        if nearest is not None and nearest[0] <= SLACK:
+        if nearest is not None and nearest[0] <= SLACK and nearest[1] in IN_USE:
             votes[nearest[1]] += 1
     return next((quarters * 15 for quarters, count in votes.items() if 2 * count > votes.total()), None)
 
@@ -195,6 +222,8 @@ def settle(
             else:
                 windows = _windows(item)
                 samples[item.file], own[item.file] = _pairs(windows), _printed(windows)
+                if not own[item.file] and (item.source == "text" or item.detail.get("layout") in _OTHER_FORMS):
+                    own[item.file] = _laid_out(windows, tz_broker)
         if item.kind in ROWS and not samples[item.file]:
             del samples[item.file]  # its times have a zone, or count from 1970
     names = {name for pairs in samples.values() for pair in pairs for name in pair.names}

@@ -84,10 +84,13 @@ def closing(findings: dict[str, Any], lang: Lang) -> str:
     """Return what was found in three lines: the cause, its one sentence, what to do next."""
     roots = [f for f in findings["findings"] if f["kind"] == "root_cause"]
     confirmed = [f for slug in findings["root_causes"] for f in roots if f["cause"] == slug]
-    first = confirmed or [f for f in roots if f["verdict"] == "suspected"]
-    causes = TEXTS["found" if confirmed else "perhaps"].say(causes=", ".join(f["cause"] for f in first))
+    perhaps = [] if confirmed else [f for f in roots if f["verdict"] == "suspected"]
+    beside = [f for f in ranked(findings) if f["kind"] != "root_cause" and f["verdict"] == "confirmed"]
+    first = confirmed or perhaps or beside
+    name = "found" if confirmed else "perhaps" if perhaps else "beside"
+    causes = TEXTS[name].say(causes=", ".join(f["cause"] for f in first))
     sentences: list[Sentence | str] = [causes if first else TEXTS["nothing_found"], *(f["summary"] for f in first[:1])]
-    if confirmed:
+    if first and not perhaps:
         sentences += [TEXTS["do_next"].say(action=brief(r["action"])) for f in first for r in f["remedies"]][:1]
     else:
         missing = (m["artefact"] for f in first or findings["findings"] for m in f["missing"])

@@ -71,6 +71,21 @@ def test_what_holds_is_shown_and_the_root_cause_comes_last(monkeypatch: pytest.M
     assert command == "Read on: rmq-kit report 'in cident' --out report/"
 
 
+def test_a_confirmed_neighbour_is_the_answer_where_no_root_cause_is_seen() -> None:
+    remedy = {"action": "Grant SUB", "why": "", "risk": "", "verify": ""}
+    denied = incidents.finding("acl-denied", "confirmed", kind="neighbour", remedies=[remedy])
+    closing = [
+        terminal.closing(incidents.findings(incidents.finding("broker-busy", verdict), denied), "en").splitlines()
+        for verdict in ("insufficient_evidence", "suspected")
+    ]
+    assert closing[0] == [
+        "None of the root causes is shown. Confirmed: acl-denied",
+        "Summary of acl-denied.",
+        "Do next: Grant SUB",
+    ]
+    assert closing[1][0] == "No root cause confirmed. Suspected: broker-busy"
+
+
 def test_what_was_found_comes_first_and_root_causes_by_harm() -> None:
     wanted = [
         ("z-harms-most", "root_cause", "confirmed"), ("a-harms-less", "root_cause", "confirmed"), ("c", "root_cause", "suspected"),

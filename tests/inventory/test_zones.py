@@ -51,6 +51,18 @@ def item(path: Path, **detail: object) -> Item:
     return Item(path.name, str(path), path.stat().st_size, "log", None, source="app", detail=dict(detail))
 
 
+@pytest.mark.parametrize(("line", "first"), rows_of(__file__, "dates_that_are_not_iso"))
+def test_dates_that_are_not_iso_span_a_file(tmp_path: Path, line: str, first: str) -> None:
+    case = opened(tmp_path, {"app.log": f"{line}\n{line}\n"})
+    (file,) = kit.triage(case)["evidence"]["files"]
+    assert (file["first"], file["last"]) == (first, first)
+
+
+@pytest.mark.parametrize(("lines", "zone"), rows_of(__file__, "rocketmqs_own_lines_in_a_text"))
+def test_rocketmqs_own_lines_tell_the_zone_of_a_text(tmp_path: Path, lines: str, zone: str | None) -> None:
+    assert opened(tmp_path, {"issue.txt": lines}).zones == {"issue.txt": zone}
+
+
 def test_every_floating_file_gets_a_zone(tmp_path: Path) -> None:
     sent = [f"2024-05-14 10:22:31.{n:03} INFO sent msgId={ID.format(n)}\n" for n in range(20)]
     (tmp_path / "a.log").write_text("".join(sent))

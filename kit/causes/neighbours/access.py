@@ -20,8 +20,10 @@ from kit.rocketmq.log_layouts import BROKER_SIDE
 from kit.tables.facts import Facts, memo
 
 ACL: Final = read("neighbours", "acl-denied")
-WHY: Final = ("wrong-secret", "unknown-user", "no-right", "other")
+WHY: Final = ("wrong-secret", "unknown-user", "no-key", "no-right", "other")
 """Reasons of a refusal."""
+OWN: Final = ("remoting", "broker", "broker_default")
+"""Sources of logs in which a broker prints what it refuses."""
 OTHERWISE: Final = r"CODE: ?(?!1\b|16\b)\d+|No route info|RemotingConnectException|RemotingSendRequestException"
 """How a send failed that access control did not refuse: it answers with code 1 or 16."""
 ALIKE: Final = 0.75
@@ -40,7 +42,9 @@ def acl_denied(facts: Facts) -> Observed:
     entries = facts("denials")
     every = {why: rows for why in WHY if len(rows := entries[entries["why"] == why])}
     reasons = {why: sorted({*rows["name"]} - {""}) for why, rows in every.items()}
-    by_broker = entries["source"].isin(BROKER_SIDE)
+    # A proxy, or a broker that asks another one, prints the answer as its client.
+    answers = entries[["message", "trace"]].fillna("").agg("".join, axis=1).str.contains("MQBrokerException")
+    by_broker = entries["source"].isin(BROKER_SIDE) & ~answers
     own = entries if by_broker.all() else entries[~by_broker]
     setting = setup.setting(facts, "aclEnable")
     values = {
@@ -48,10 +52,10 @@ def acl_denied(facts: Facts) -> Observed:
         "reasons": reasons,
         "failed_sends": _failed_sends(facts, seen),
         "words": [
-            ACL.say("reason", reason=ACL[f"words-{why}"], names=reasons[why], count=int(rows["n"].sum()))
+            ACL.say("reason", reason=ACL[f"words-{why}"], names=reasons[why] or None, count=int(rows["n"].sum()))
             for why, rows in every.items()
         ],
-        "in_broker": sum(refs.count(facts, "access-denied", s) for s in ("remoting", "broker", "broker_default")),
+        "in_broker": int(entries.loc[by_broker & entries["source"].isin(OWN), "n"].sum()),
         "acl_on": setting.value == "true" and setting.where is not None,
         **{why: named or " " for why, named in reasons.items()},
     }

@@ -264,7 +264,7 @@ def _batch(entries: _Entries, line: int, piece: Piece, options: Options) -> pa.R
     message, trace = (_strings(each, piece.encoding) for each in entries.texts())
     trace = pc.ascii_rtrim(trace, "\n")
     printed = matches.column("ts", heads)
-    times = _times(printed, rows)
+    times = parsed(printed, rows)
     repeats = times.fraction == times.ms // 1000 % 60 if piece.seconds_twice is None else piece.seconds_twice
     twice = _TWICE[rows] & repeats
     slugs = np.where(_TWICE[rows] & ~twice, _OTHERWISE[rows], _SLUG[rows])
@@ -315,7 +315,8 @@ def _same(value: str, count: int) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int32)), pa.array([value]))
 
 
-def _times(texts: pa.Array, rows: np.ndarray) -> Times:
+def parsed(texts: pa.Array, rows: np.ndarray) -> Times:
+    """Return printed times, parsed as the layout of each line says."""
     times = parse(texts)
     for formats in {LAYOUTS[row].time for row in np.unique(rows).tolist() if row >= 0} - {()}:
         own = np.flatnonzero([row >= 0 and LAYOUTS[row].time == formats for row in rows.tolist()])

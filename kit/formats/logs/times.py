@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kit.formats.printed_times import instant, zone
+from kit.formats.printed_times import EAST, instant, minutes_east
 
 NO_TIME: Final = -(2**62)
 NO_ZONE: Final = 9999
@@ -19,7 +19,7 @@ _EPOCH: Final = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - as printed
 _SECOND: Final = dt.timedelta(seconds=1)
 _ISO: Final = 19
 _LONGEST: Final = 64
-_REST: Final = re.compile(r"(?:[.,:](\d{1,9}))? ?(Z|UTC|[+-]\d\d:?\d\d)?")
+_REST: Final = re.compile(rf"(?:[.,:](\d{{1,9}}))? ?({EAST})?")
 _NUMBER: Final = re.compile(r"1\d{9,18}(?:\.\d*)?")
 _FRACTION: Final = re.compile(r"(.*?)(?:[.,](\d{1,9}))?")
 
@@ -62,8 +62,8 @@ def _iso(text: str) -> int:
 def _rest(text: str) -> tuple[int, int]:
     match = _REST.match(text)
     digits, named = match.groups() if match else (None, None)
-    east = zone(named)
-    return int(digits.ljust(3, "0")[:3]) if digits else -1, east if isinstance(east, int) else NO_ZONE
+    known = minutes_east(named)
+    return int(digits.ljust(3, "0")[:3]) if digits else -1, NO_ZONE if known is None else known
 
 
 def _other(text: str, formats: Sequence[str]) -> tuple[int, int, int]:
@@ -74,10 +74,12 @@ def _other(text: str, formats: Sequence[str]) -> tuple[int, int, int]:
     plain, digits = _FRACTION.fullmatch(text).groups() if formats else (text, None)  # type: ignore[union-attr]
     for form in formats:
         try:
-            ms = (dt.datetime.strptime(plain, form) - _EPOCH) // _SECOND * 1000  # noqa: DTZ007 - as printed
+            at = dt.datetime.strptime(plain, form)  # noqa: DTZ007 - as printed
         except ValueError:
             continue
-        return ms, int(digits.ljust(3, "0")[:3]) if digits else -1, NO_ZONE
+        ms, offset = (at.replace(tzinfo=None) - _EPOCH) // _SECOND * 1000, at.utcoffset()
+        minutes = NO_ZONE if offset is None else offset // dt.timedelta(minutes=1)
+        return ms, int(digits.ljust(3, "0")[:3]) if digits else -1, minutes
     return NO_TIME, -1, NO_ZONE
 
 

@@ -5,7 +5,7 @@
 -- At most 400,001 (with more they are not followed one by one), in order of file and line. A client logs each failed attempt (DefaultMQProducerImpl.sendDefaultImpl), up to 5.1.1 with the
 -- message as an entry of its own; what an application logs is the exception of the whole call.
 -- What a client logs of another request (pull, heartbeat, send-back) is no failed send; what an application does is one, unless its trace
--- shows such a request. Without a time of its own the exception directly behind an attempt is that attempt's (a paste). A time-out in a broker's or name server's log is that of its own request to another one.
+-- shows such a request; the title of an issue or mail repeats what its text says. Without a time of its own the exception directly behind an attempt is that attempt's (a paste). A time-out in a broker's or name server's log is that of its own request to another one.
 with marked as (
   select file, line,
     bool_or(event = 'send-attempt-failed') as attempt, bool_or(event = 'flow-control') as refused,
@@ -37,7 +37,8 @@ with marked as (
       when contains(text, 'call timeout') then 'call timeout' end as words
   from texts
 ), pairs as (
-  select *, ts is null and lag(role) over (partition by file order by line) = 'attempt'
+  select *, role = 'call' and source = 'text' and message rlike '^(?:#{1,6} |Subject: )' and count(*) over (partition by file, named) > 1 as title,
+    ts is null and lag(role) over (partition by file order by line) = 'attempt'
       and lag(line + lines) over (partition by file order by line) = line as behind,
     case when lead(role) over (partition by file order by line) = 'call' and lead(ts) over (partition by file order by line) is null
       and lead(line) over (partition by file order by line) = line + lines
@@ -45,7 +46,7 @@ with marked as (
   from roles
 ), counted as (
   select * from pairs
-  where not coalesce(behind, false) and (role <> 'call' or from_send or (named <> 'OTHER' and coalesce(source, 'client') <> 'client'
+  where not coalesce(behind, false) and not title and (role <> 'call' or from_send or (named <> 'OTHER' and coalesce(source, 'client') <> 'client'
     and not (late and source in ('broker', 'store', 'remoting', 'transaction', 'broker_default', 'namesrv')) and not (late and text rlike
     'execute the pull request exception|pullKernelImpl|processPullResponse|pullMessageAsync|PullCallback|PullMessageService|popMessage|updateConsumeOffsetToBroker|getConsumerIdListByGroup|HeartBeat|heart beat|queryConsumerOffset|lockBatchMQ|checkClientInBroker|DefaultMQPushConsumerImpl[.]start|ListenerContainerConfiguration|MQAdminExt')))
 ), printed as (
