@@ -116,6 +116,6 @@ def _laid_out(text: bytes, zone: dt.tzinfo) -> list[dt.datetime]:
 
 def _utc(match: re.Match[bytes], zone: dt.tzinfo) -> dt.datetime | None:
     *fields, own = match.groups()
-    time, east = datetime_of(ms(*fields)), minutes_east(own and own.decode())
+    time, east = datetime_of(ms(*fields)), minutes_east(own.decode() if own else None)
     known = zone if east is None else dt.timezone(dt.timedelta(minutes=east))
     return time and time.replace(tzinfo=known).astimezone(dt.UTC)
