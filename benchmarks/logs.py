@@ -14,10 +14,9 @@ from typing import Any
 
 import kit.spark
 from benchmarks.common import WORK, keep, paired, unpacked
-from kit.evidence.unread import Unread
 from kit.formats.logs.entries import batches
-from kit.formats.logs.schema import LogFile, Options, Piece
-from kit.spark import log_source
+from kit.formats.logs.schema import LogFile, Options
+from kit.spark import sources
 
 SIZE = 256 << 20
 LINE = r"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (\w+) (\S+) - (.*)$"
@@ -36,8 +35,8 @@ def log(size: int = SIZE) -> Path:
 
 
 def by_kit(path: Path) -> Callable[[], int]:
-    pieces = [piece for group in log_source.plan([LogFile(path.name, str(path))], Unread()) for piece in group]
-    return lambda: sum(b.num_rows for piece in pieces for b in batches(Piece(**piece), Options()))
+    pieces = list(sources.pieces(LogFile(path.name, str(path))))
+    return lambda: sum(b.num_rows for piece in pieces for b in batches(piece, Options()))
 
 
 def by_duckdb(path: Path, threads: int) -> Callable[[], int] | None:

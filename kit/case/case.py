@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -19,13 +20,13 @@ from kit.case.progress import Progress
 from kit.evidence import disk, files
 from kit.evidence import workspace as ws
 from kit.evidence.files import Refused, readable_again
-from kit.evidence.unread import Unread, notes
+from kit.evidence.unread import notes
 from kit.formats import printed_times
 from kit.i18n import Clock, Lang
 from kit.inventory import inventory as inv
 from kit.inventory import zones
 from kit.inventory.model import STORES
-from kit.spark import sessions
+from kit.spark import sessions, sources
 from kit.tables.facts import Facts, Once
 from kit.tables.queries import catalogue
 from kit.tables.runner import TableFailed, Tables, local
@@ -272,8 +273,8 @@ class Case:
             row = {"since": self.options.since, "until": self.options.until}
             return local(self.session, pa.Table.from_pylist([row], schema=tables.LIMITS))
         if name == "message_bodies":  # not stored: read from the commit log itself
-            stores = tables.stores(self.unzoned.of_kind(*STORES), Unread())
-            reader = self.session.read.format("rocketmq.commitlog").option("files", stores).option("body", "true")
+            stores = json.dumps(sources.listed(self.unzoned.of_kind(*STORES)))
+            reader = self.session.read.format("rocketmq.commitlog").options(files=stores, body="true")
             return reader.load().where(self._within("store_timestamp"))
         read = tables.READ_AS.get(name, name)
         spec = tables.specs()[read]

@@ -28,14 +28,12 @@ from kit.formats.printed_times import NANO_FIRST_MS, NANO_LAST_MS, converter
 from kit.formats.tables import business_tables as rows
 from kit.formats.tables import configs, host_network, metrics, mqadmin, store_json
 from kit.formats.values import batches, columns_of
-from kit.inventory.inventory import TEXTS, Inventory, log_files
-from kit.inventory.model import STORES, Item
+from kit.inventory.inventory import Inventory
+from kit.inventory.model import STORES, TEXTS, Item
 from kit.rocketmq import names
-from kit.spark import log_source
-from kit.spark.commitlog_source import CommitLogDataSource, TraceDataSource
-from kit.spark.queue_sources import ConsumeQueueDataSource, IndexDataSource
+from kit.spark import sources
 from kit.spark.sessions import uri
-from kit.spark.sources import ddl, part_name
+from kit.spark.sources import ddl
 from kit.tables import frames
 
 if TYPE_CHECKING:
@@ -57,7 +55,8 @@ _DAMAGED_JSON: Final = (ValueError, KeyError, TypeError, AttributeError)
 class Spec:
     """A table: its columns, the files it is read from, the time cut by `since` and `until`.
 
-    `zoned`: its times depend on zones; `dated`: a file's modification time is the time of its content.
+    `zoned`: its times depend on zones; `dated`: a file's modification time is the time of its content; `source`: the
+    data source of a big table, and its options. Another table is read a file at a time (`_small`).
     """
 
     schema: pa.Schema
@@ -65,6 +64,8 @@ class Spec:
     time: str | None = None
     zoned: bool = False
     dated: bool = False
+    source: type[sources.Source] | None = None
+    options: Mapping[str, str] = {}
 
 
 def _of(*kinds: str, replicas: bool = False) -> Files:
@@ -97,13 +98,23 @@ def specs() -> dict[str, Spec]:
     from kit.formats.logs.schema import Options
 
     copies_too = _of(*STORES, replicas=True)
+    commitlog = partial(Spec, source=sources.CommitLogDataSource)
+    # The body of an op record says which half messages it ends.
+    wanted = {"body_topics": names.OP_TOPIC, "columns": ",".join(schema.STORED)}
     return {
-        "messages": Spec(schema.stored(), copies_too, "store_timestamp"),
-        "skipped": Spec(columns_of("skipped"), copies_too),
-        "traces": Spec(columns_of("traces"), _of(*STORES), "time"),
-        "consumequeue": Spec(columns_of("consumequeue"), _of("consumequeue")),
-        "index": Spec(columns_of("index"), _of("index")),
-        "logs": Spec(Options(events=True).schema, _of(*TEXTS), "ts", zoned=True),
+        "messages": commitlog(schema.stored(), copies_too, "store_timestamp", options=wanted),
+        "skipped": commitlog(columns_of("skipped"), copies_too, options={"table": "skipped"}),
+        "traces": Spec(columns_of("traces"), _of(*STORES), "time", source=sources.TraceDataSource),
+        "consumequeue": Spec(columns_of("consumequeue"), _of("consumequeue"), source=sources.ConsumeQueueDataSource),
+        "index": Spec(columns_of("index"), _of("index"), source=sources.IndexDataSource),
+        "logs": Spec(
+            Options(events=True).schema,
+            _of(*TEXTS),
+            "ts",
+            True,
+            source=sources.LogDataSource,
+            options={"events": "true"},
+        ),
         "config_files": Spec(columns_of("config_files"), _config_files),
         "offsets": Spec(columns_of("offsets"), _with_offsets, dated=True),
         "rows": Spec(columns_of("rows"), _of("rows"), "time", zoned=True),
@@ -137,44 +148,50 @@ def tasks(case: Case, name: str, part: Path) -> list[Task]:
     """Return the tasks that fill the folder `part` with a table."""
     spec = specs()[name]
     items, zones = spec.files(case.unzoned), dict(case.zones) if spec.zoned else {}
-    options = {"tz_broker": case.options.tz_broker, "tz_app": case.options.tz_app, "zones": zones}
+    declared = {zone: getattr(case.options, zone) for zone in ("tz_broker", "tz_app")} if spec.zoned else {}
     unread = Unread(str(part.resolve()))  # what cannot be read is noted there
     changed(items, unread)
-    if source := _source(name, items, options, unread):
-        parts = source.tasks()
-        if name in ("skipped", "traces") and case.has_read_messages():
-            # Only the files that `messages` shows to have any.
-            files = {row["file"] for row in case.facts.rows(f"files_with_{name}")}
-            ranges = [tuple(at for at in each.ranges if at[0].file in files) for each in parts]
-            parts = [attrs.evolve(each, ranges=own) for each, own in zip(parts, ranges, strict=True) if own]
-        return [(part_name(source.options, each), partial(source.rows, each)) for each in parts]
-    return [(None, partial(unread.through, item.file, partial(_read, name, item, options))) for item in items]
+    if spec.source is None:
+        # Metrics come from the broker's host, whose zone may differ from that of its logs.
+        own = declared["tz_broker"] if name == "metrics" else None
+        read = [partial(_read, name, item, own or zones.get(item.file)) for item in items]
+        return [(None, partial(unread.through, item.file, each)) for item, each in zip(items, read, strict=True)]
+    options = {
+        **spec.options,
+        **{zone: value for zone, value in declared.items() if value},
+        # A declared zone is in the options and holds for every file.
+        "files": json.dumps(sources.listed(items, {} if declared.get("tz_app") else zones)),
+        "unread": str(unread.folder),
+        "digests": json.dumps({i.path: i.content for i in items if i.content}),
+    }
+    source = spec.source(options)
+    parts = source.tasks()
+    if name in ("skipped", "traces") and case.has_read_messages():
+        # Only the files that `messages` shows to have any.
+        files = {row["file"] for row in case.facts.rows(f"files_with_{name}")}
+        parts = [sources.Task(own) for each in parts if (own := tuple(at for at in each.parts if at[0] in files))]
+    return [(sources.part_name(options, each), partial(source.rows, each)) for each in parts]
 
 
-# --- small tables: one task a file ------------------------------------------------------------------------------------
-
-
-def _read(name: str, item: Item, options: Mapping[str, Any]) -> Iterator[pa.RecordBatch]:
+def _read(name: str, item: Item, zone: str | None) -> Iterator[pa.RecordBatch]:
     """Yield one file of a small table. Raise whatever its reader raises."""
-    return batches(({"file": item.file, **row} for row in _small(name, item, options)), specs()[name].schema)
+    return batches(({"file": item.file, **row} for row in _small(name, item, zone)), specs()[name].schema)
 
 
-def _small(name: str, item: Item, options: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
+def _small(name: str, item: Item, zone: str | None) -> Iterable[dict[str, Any]]:
     if name in ("rows", "sends"):
-        zone = options["zones"].get(item.file)
-        wanted = bool(item.detail.get("role"))
-        return rows.read(Path(item.path), item.detail, converter(zone)) if wanted else ()
+        return rows.read(Path(item.path), item.detail, converter(zone)) if item.detail.get("role") else ()
     if name == "admin":
         fields = (mqadmin.parse if item.kind == "mqadmin" else mqadmin.parse_quoted)(_bytes(item))
         return (dict(zip(columns_of("admin").names[1:], (*field, item.modified), strict=True)) for field in fields)
     if name == "threads":
-        return _threads(item, options)
+        raw = _bytes(item, MAX_OUTPUT)
+        dumped = item.kind == "thread_dump" or thread_dumps.MARK in raw or (item.kind == "mqadmin" and b" TID: " in raw)
+        return thread_dumps.read(raw, converter(zone)) if dumped else ()
     if name == "network":
         return host_network.parse(_bytes(item).decode("utf-8", "backslashreplace"))
     if name == "metrics":
-        # Metrics come from the broker's host, whose zone may differ from that of its logs.
-        zone = converter(options.get("tz_broker") or options["zones"].get(item.file))
-        return metrics.read(item.path, zone, short=item.kind != "metrics")
+        return metrics.read(item.path, converter(zone), short=item.kind != "metrics")
     try:
         if name == "config_files":
             return configs.configs(item.file, _bytes(item), item.detail, item.kind)
@@ -184,13 +201,6 @@ def _small(name: str, item: Item, options: Mapping[str, Any]) -> Iterable[dict[s
         if item.kind == "store_json":  # `broken_configs` lists it
             return ()
         raise
-
-
-def _threads(item: Item, options: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
-    zone = converter(options.get("tz_app") or options["zones"].get(item.file))
-    raw = _bytes(item, MAX_OUTPUT)
-    dumped = item.kind == "thread_dump" or thread_dumps.MARK in raw or (item.kind == "mqadmin" and b" TID: " in raw)
-    return thread_dumps.read(raw, zone) if dumped else ()
 
 
 def _bytes(item: Item, most: int = MAX_BYTES) -> bytes:
@@ -212,46 +222,6 @@ def broken_configs(inventory: Inventory) -> list[str]:
         except Exception:
             broken.append(item.file)
     return broken
-
-
-# --- big tables: tasks of a data source -------------------------------------------------------------------------------
-
-
-def _once(read: Callable[..., Any], *arguments: Any) -> list[Any]:
-    return [read(*arguments)]
-
-
-def stores(items: Sequence[Item], unread: Unread) -> str:
-    """Return commit log files as option `files` of the readers, examined once here instead of in every task."""
-    if not items:  # kernels take a moment to load
-        return "[]"
-    from kit.formats.commitlog.segments import examine
-
-    files = (unread.through(i.file, partial(_once, examine, i.file, str(i.path), i.base)) for i in items)
-    return json.dumps([attrs.asdict(file) for each in files for file in each])
-
-
-def _source(name: str, items: Sequence[Item], options: Mapping[str, Any], unread: Unread) -> Any:
-    """Return the data source of a big table, None for a small one."""
-    known = {"unread": str(unread.folder), "digests": json.dumps({i.path: i.content for i in items if i.content})}
-    if name == "messages":
-        # The body of an op record says which half messages it ends.
-        wanted = {"body_topics": names.OP_TOPIC, "columns": ",".join(schema.STORED)}
-        return CommitLogDataSource({**known, **wanted, "files": stores(items, unread)})
-    if name == "skipped":
-        return CommitLogDataSource({**known, "files": stores(items, unread), "table": "skipped"})
-    if name == "traces":
-        return TraceDataSource({**known, "files": stores(items, unread)})
-    if name in ("consumequeue", "index"):
-        kind = ConsumeQueueDataSource if name == "consumequeue" else IndexDataSource
-        return kind({**known, "files": json.dumps([{"file": i.file, "path": i.path} for i in items])})
-    if name == "logs":
-        # A declared zone is in the options and holds for every file.
-        files = log_files(items, {} if options.get("tz_app") else options["zones"])
-        zoned = {zone: options[zone] for zone in ("tz_broker", "tz_app") if options.get(zone)}
-        pieces = json.dumps(log_source.plan(files, unread))
-        return log_source.LogDataSource({**known, **zoned, "events": "true", "pieces": pieces})
-    return None
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------

@@ -23,10 +23,9 @@ from kit.evidence.files import EvidenceFile, open_raw, stretches, walk
 from kit.formats.commitlog import growing, segments
 from kit.formats.commitlog.schema import File
 from kit.formats.logs import entries
-from kit.inventory.model import STORES
+from kit.inventory.model import STORES, TEXTS
 from kit.rocketmq.log_layouts import files_of
 
-LOGS: Final = ("log", "text", "mqadmin")
 QUIET: Final = 1.0
 """Seconds after its last change from which the last entry of a log counts as complete."""
 UNFINISHED: Final = 30.0
@@ -108,7 +107,7 @@ def step(roots: Sequence[Path], before: State, now: float, *, most: int, since: 
             )
             _recognise(stream, EvidenceFile(name, path, info.st_size, modified=info.st_mtime), place)
             after[key] = place
-            is_log, is_last = place.kind in LOGS, last[root, name.rpartition("/")[0]] == name
+            is_log, is_last = place.kind in TEXTS, last[root, name.rpartition("/")[0]] == name
             if place.kind and info.st_mtime < since:
                 _pass_over(stream, place, path, is_last=is_last)
             elif place.kind and left[is_log] > 0 and is_log:
@@ -175,10 +174,10 @@ def _recognise(stream: io.FileIO, file: EvidenceFile, place: Place) -> None:
     if not place.at:
         place.heads = min(HEAD, file.bytes)
         place.head = _digest(stream, place.heads, 0)
-    if kind in LOGS:
+    if kind in TEXTS:
         place.source, place.encoding = detail.get("source") or "text", detail.get("encoding")
         place.seconds_twice = detail.get("seconds_twice")
-    if kind in LOGS or kind in STORES:
+    if kind in TEXTS or kind in STORES:
         place.kind = kind
 
 
@@ -199,7 +198,7 @@ def _skip(stream: io.FileIO, place: Place, end: int) -> None:
 
 def _pass_over(stream: io.FileIO, place: Place, path: Path, *, is_last: bool) -> None:
     """Move a place behind everything in a file, as if it had been read."""
-    if place.kind in LOGS:
+    if place.kind in TEXTS:
         end = entries.line_end(stream, 0, _size(stream))
         _move(stream, place, end, 1 + entries.count_lines(stream, 0, end))
     else:

@@ -6,11 +6,11 @@ import contextlib
 import hashlib
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import attrs
 import msgspec
@@ -21,13 +21,8 @@ from kit.evidence import workspace as ws
 from kit.evidence.archives import open_evidence
 from kit.evidence.files import EvidenceFile, Refused, refusal, sha256
 from kit.formats import printed_times
-from kit.inventory.model import STORES, Item
+from kit.inventory.model import STORES, TEXTS, Item
 
-if TYPE_CHECKING:
-    from kit.formats.logs.schema import LogFile
-
-TEXTS: Final = ("log", "text", "mqadmin")
-"""Kinds whose lines are in the table `logs`."""
 LARGE: Final = 1 << 20
 """Smallest file, in bytes, that is hashed only if somebody asks."""
 
@@ -219,19 +214,6 @@ def _look(file: EvidenceFile, hashes: bool) -> Item | Refused:
     except Exception as error:
         return refusal(file.file, error)
     return item
-
-
-def log_files(items: Iterable[Item], zones: Mapping[str, str | None]) -> list[LogFile]:
-    """Return text logs for the data source `rocketmq.log`. `zones`: by file."""
-    from kit.formats.logs.schema import LogFile
-
-    files = []
-    for item in items:
-        east = printed_times.zone(zones.get(item.file))
-        minutes = east if isinstance(east, int) else None  # else an IANA name, or none
-        known = item.detail.get("encoding"), minutes, item.detail.get("seconds_twice")
-        files.append(LogFile(item.file, item.path, item.source, *known))
-    return files
 
 
 def with_columns(inventory: Inventory, override: str) -> Inventory:

@@ -9,6 +9,8 @@ import attrs
 
 STORES: Final = ("commitlog", "dledger")
 """Kinds of files that hold records."""
+TEXTS: Final = ("log", "text", "mqadmin")
+"""Kinds whose lines are in the table `logs`."""
 
 
 @attrs.frozen

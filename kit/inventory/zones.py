@@ -25,8 +25,7 @@ from kit.evidence.files import open_readonly
 from kit.formats import printed_times
 from kit.formats.printed_times import IN_LINE
 from kit.formats.tables import business_tables
-from kit.inventory.inventory import TEXTS
-from kit.inventory.model import Item
+from kit.inventory.model import TEXTS, Item
 from kit.rocketmq.log_layouts import BROKER_SIDE, LAYOUTS
 
 ROWS: Final = ("rows", "sends")

@@ -61,9 +61,7 @@ def session(master: str | None = None, remote: str | None = None, *, brief: bool
     needs no Java. `brief`: the work takes seconds, so a local JVM compiles its code quickly rather than well. Raise
     `JavaMissing` where Apache Spark is asked for and no fitting Java is found.
     """
-    from kit.spark.commitlog_source import CommitLogDataSource, TraceDataSource
-    from kit.spark.log_source import LogDataSource
-    from kit.spark.queue_sources import ConsumeQueueDataSource, IndexDataSource
+    from kit.spark import sources
 
     remote, master = _where(master, remote)
     if is_embedded(master, remote) or remote:
@@ -74,9 +72,7 @@ def session(master: str | None = None, remote: str | None = None, *, brief: bool
             spark.conf.set(name, value)
     else:
         spark = _apache(master, brief)
-    for source in (
-        CommitLogDataSource, TraceDataSource, LogDataSource, ConsumeQueueDataSource, IndexDataSource,
-    ):  # fmt: skip
+    for source in sources.ALL:
         spark.dataSource.register(source)
     return spark
 

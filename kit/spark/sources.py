@@ -1,53 +1,74 @@
-"""What the Spark data sources share: a base, the files to read, their distribution over tasks, plain columns."""
+"""The Spark data sources `rocketmq.*`: which files are read, in which parts by which tasks, and their rows as Arrow.
+
+Nothing here imports a kernel before something is read: Spark asks for columns in processes of their own, and those
+should not load a compiler.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Any, ClassVar, Final, TypeVar
 
 import attrs
 import pyarrow as pa
-from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    EqualTo,
+    Filter,
+    GreaterThan,
+    GreaterThanOrEqual,
+    In,
+    InputPartition,
+    LessThan,
+    LessThanOrEqual,
+)
 from pyspark.sql.pandas.types import from_arrow_type
 
+from kit.evidence.files import open_raw
+from kit.evidence.unread import Unread
 from kit.evidence.workspace import READING, code_hash
+from kit.formats.commitlog.schema import FIELDS, SKIPPED, STORED, TRACES, Wanted, schema
+from kit.formats.logs.schema import LogFile, Options, Piece
+from kit.formats.printed_times import zone
+from kit.formats.values import columns_of
+from kit.inventory.model import STORES, TEXTS, Item
+from kit.rocketmq import names
 from kit.spark import embedded
 
-_PLACES: Final = ("path", "files", "pieces", "unread", "mode", "digests")
+CHUNK: Final = 64 << 20
+"""How many bytes of a file one task reads at most."""
+SHARED: Final = 16 << 20
+"""Up to how many bytes small files share a task."""
+_PLACES: Final = ("path", "files", "unread", "mode", "digests")
 """Options that say where something is, not what to read."""
-T = TypeVar("T")
 Rows = TypeVar("Rows", pa.RecordBatch, pa.Table)
 
 
-def part_name(options: Any, task: InputPartition) -> str:
-    """Return a name for what a task reads: the same bytes read by the same code have the same name, wherever they are.
+@attrs.frozen
+class Task(InputPartition):
+    """What one task reads: files, or parts of them, each with its file's name for users."""
 
-    Option `digests` (JSON {path: SHA-256}) has the digests of the files; a file that is not listed is named by its
-    path.
-    """
-    digests = json.loads(options.get("digests") or "{}")
-    parts = sorted((key, value) for key, value in options.items() if key.lower() not in _PLACES)
-    read = [code_hash(*READING), parts, _by_content(attrs.asdict(task), digests)]  # type: ignore[arg-type]
-    return hashlib.sha256(json.dumps(read, default=str).encode()).hexdigest()[:24]
-
-
-def _by_content(value: Any, digests: dict[str, str]) -> Any:
-    if isinstance(value, dict):
-        return {key: _by_content(each, digests) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_by_content(each, digests) for each in value]
-    return digests.get(value, value) if isinstance(value, str) else value
+    parts: tuple[tuple[str, Any], ...]
 
 
 class Source(DataSource):
-    """A format of the kit: its columns as Arrow (`fields`), what its tasks read, and the rows of a task.
+    """A format of the kit: its columns as Arrow (`fields`), the parts of a file, and the rows of a part.
 
-    `rows` may be dictionary-coded, which is cheaper to hand on and which Spark cannot take.
+    Options of each: the path given to `load`, or `files` (JSON, see `listed`); `unread`, a folder: files that could not
+    be read are noted there, else in the log; `mode=FAILFAST`: such a file fails the query.
     """
 
     format: ClassVar[str]
+    kinds: ClassVar[tuple[str, ...]]
+    """The kinds of files that are read below a path."""
+    copies: ClassVar[bool] = True
+    """Whether replicas are read too."""
 
     @classmethod
     def name(cls) -> str:
@@ -56,10 +77,12 @@ class Source(DataSource):
     def fields(self) -> pa.Schema:
         raise NotImplementedError
 
-    def tasks(self) -> Sequence[InputPartition]:
-        raise NotImplementedError
+    def parts(self, file: dict[str, Any]) -> Iterable[tuple[Any, int]]:
+        """Yield what is read of one of the listed files, each with its size in bytes: by default the whole."""
+        return [((file["file"], file["path"]), Path(file["path"]).stat().st_size)]
 
-    def rows(self, task: Any) -> Iterator[pa.RecordBatch]:
+    def read(self, part: Any) -> Iterable[pa.RecordBatch]:
+        """Yield rows; they may be dictionary-coded, which is cheaper to hand on and which Spark cannot take."""
         raise NotImplementedError
 
     def schema(self) -> Any:
@@ -71,6 +94,35 @@ class Source(DataSource):
     def reader(self, schema: Any) -> Reader:
         return Reader(self)
 
+    def tasks(self) -> list[Task]:
+        """Return what the tasks read; there is always one, so that an empty table has its columns."""
+        unread = Unread.of(self.options)
+        tasks: list[Task] = []
+        group: list[tuple[str, Any]] = []
+        room = SHARED
+        for file in self._files():
+            for part, size in unread.through(file["file"], partial(self.parts, file)):
+                if group and size > room:
+                    tasks.append(Task(tuple(group)))
+                    group, room = [], SHARED
+                group.append((file["file"], part))
+                room -= size
+        return [*tasks, Task(tuple(group))] if group or not tasks else tasks
+
+    def rows(self, task: Task) -> Iterator[pa.RecordBatch]:
+        unread = Unread.of(self.options)
+        for file, part in task.parts:
+            yield from unread.through(file, partial(self.read, part))
+
+    def _files(self) -> list[dict[str, Any]]:
+        if given := self.options.get("files"):
+            return list(json.loads(given))
+        if not (path := self.options.get("path")):
+            raise ValueError("Say what to read: load(path), or option files = JSON list of {file, path}.")
+        from kit.inventory.inventory import take
+
+        return listed(take(path).of_kind(*self.kinds, replicas=self.copies))
+
 
 class Reader(DataSourceReader):
     """Reads a source task by task."""
@@ -79,12 +131,277 @@ class Reader(DataSourceReader):
         """Keep what is read."""
         self.source = source
 
-    def partitions(self) -> Sequence[InputPartition]:
+    def partitions(self) -> list[Task]:
         return self.source.tasks()
 
     def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
-        # Of a source without any task Spark asks for the whole, as None.
-        return iter(()) if partition is None else map(plain, self.source.rows(partition))
+        return map(plain, self.source.rows(partition))
+
+
+def listed(items: Iterable[Item], zones: Mapping[str, str | None] | None = None) -> list[dict[str, Any]]:
+    """Return files for option `files`: the name users see, the plain path, and what is known of a file's content.
+
+    `zones`: of the times of a text that have none, by file.
+    """
+    files = []
+    for item in items:
+        east = zone((zones or {}).get(item.file))
+        known = {name: item.detail.get(name) for name in ("base", "encoding", "seconds_twice")}
+        minutes = east if isinstance(east, int) else None  # else an IANA name, or none
+        files.append({"file": item.file, "path": item.path, "source": item.source, "zone_minutes": minutes, **known})
+    return files
+
+
+def part_name(options: Mapping[str, str], task: Task) -> str:
+    """Return a name for what a task reads: the same bytes read by the same code have the same name, wherever they are.
+
+    Option `digests` (JSON {path: SHA-256}) has the digests of the files; a file that is not listed is named by its
+    path.
+    """
+    digests = json.loads(options.get("digests") or "{}")
+    wanted = sorted((key, value) for key, value in options.items() if key.lower() not in _PLACES)
+    parts = attrs.asdict(
+        task, value_serializer=lambda _, __, value: digests.get(value, value) if isinstance(value, str) else value
+    )
+    read = json.dumps([code_hash(*READING), wanted, parts], default=str)
+    return hashlib.sha256(read.encode()).hexdigest()[:24]
+
+
+# --- records of commit logs -------------------------------------------------------------------------------------------
+
+
+class CommitLogDataSource(Source):
+    """Records of commit log files as `messages`, or what is no record as `skipped` (docs/architecture.md).
+
+    Name: `rocketmq.commitlog`.
+
+    Options: the path given to `load`, or `files`, a JSON list of {"file", "path", "base"}; `table`: `messages` or
+    `skipped`; `columns` (comma list): only these are built, which takes a third of the time for a few of them;
+    `body=true`: one column more, the bodies, decompressed; `body_topics` (comma list): the body as stored, of records
+    in these topics only; `unread`, a folder: files that could not be read are noted there, else in the log;
+    `mode=FAILFAST`: such a file fails the query.
+
+    Filters on `topic`, `store_timestamp` and `physical_offset` are pushed down.
+
+    >>> spark.read.format("rocketmq.commitlog").option("columns", "topic,store_timestamp").load("store/") # doctest: +SKIP
+    """
+
+    format = "rocketmq.commitlog"
+    kinds = STORES
+
+    def fields(self) -> pa.Schema:
+        return SKIPPED if self._skipped() else schema(self._columns())
+
+    def reader(self, schema: Any) -> Reader:
+        return Reader(self) if self._skipped() else FilteredReader(self)
+
+    def parts(self, file: dict[str, Any]) -> Iterator[tuple[Any, int]]:
+        """Yield ranges of at most `CHUNK` bytes; the kernel moves their ends to the borders of records."""
+        from kit.formats.commitlog.segments import examine
+
+        known = examine(file["file"], file["path"], file.get("base"))
+        for start in range(0, max(known.used, 1 if known.length else 0), CHUNK):
+            stop = min(start + CHUNK, known.used)
+            yield (known, start, stop), stop - start
+
+    def read(self, part: Any) -> Iterator[pa.RecordBatch]:
+        from kit.formats.commitlog.segments import messages, skipped
+
+        file, start, stop = part
+        return skipped(file, start, stop) if self._skipped() else messages(file, start, stop, self.wanted)
+
+    @cached_property
+    def wanted(self) -> Wanted:
+        """What is built of `messages`; a filter that is pushed down narrows it."""
+        topics = _names(self.options.get("body_topics"))
+        return Wanted(self._columns(), body_topics=frozenset(topics) if topics else None)
+
+    def _skipped(self) -> bool:
+        table = self.options.get("table", "messages")
+        if table not in ("messages", "skipped"):
+            raise ValueError(f"table is messages or skipped, not {table!r}.")
+        return table == "skipped"
+
+    def _columns(self) -> tuple[str, ...]:
+        body = str(self.options.get("body", "false")).lower() == "true" or bool(self.options.get("body_topics"))
+        asked = _names(self.options.get("columns"))
+        unknown = [name for name in asked if name not in FIELDS and name not in STORED]
+        if unknown:
+            raise ValueError(f"No such column: {', '.join(unknown)}.")
+        return asked or tuple(name for name in FIELDS if body or name != "body")
+
+
+def _names(option: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in (option or "").split(",") if name.strip())
+
+
+class FilteredReader(Reader):
+    """Builds less of `messages` where a filter is understood. Filters only save work: Spark applies them again."""
+
+    source: CommitLogDataSource
+
+    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802
+        """Take note of the filters, and hand all of them back."""
+        for item in filters:
+            self.source.wanted = narrow(self.source.wanted, item)
+        return filters
+
+
+def narrow(wanted: Wanted, item: Filter) -> Wanted:
+    """Return `wanted` with one more filter, as far as it is understood; never stricter than the filter."""
+    name = ".".join(getattr(item, "attribute", ()))
+    value = getattr(item, "value", None)
+    if name == "topic" and isinstance(item, (EqualTo, In)):
+        topics = frozenset(v for v in (item.value if isinstance(item, In) else (value,)) if isinstance(v, str))
+        return attrs.evolve(wanted, topics=topics if wanted.topics is None else wanted.topics & topics)
+    field = {"physical_offset": "offsets", "store_timestamp": "times"}.get(name)
+    if not field or not isinstance(item, (EqualTo, GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual)):
+        return wanted
+    if isinstance(value, datetime):
+        value = int((value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp() * 1000)
+    elif field == "times" and isinstance(value, int):  # the embedded engine gives microseconds
+        value //= 1000
+    if not isinstance(value, int):
+        return wanted
+    low, high = getattr(wanted, field) or (-(2**63), 2**63 - 1)
+    # A filter's time may have microseconds; the records have none.
+    slack = 1 if field == "times" else 0
+    if not isinstance(item, (LessThan, LessThanOrEqual)):
+        low = max(low, value - slack)
+    if not isinstance(item, (GreaterThan, GreaterThanOrEqual)):
+        high = min(high, value + slack)
+    return attrs.evolve(wanted, offsets=(low, high)) if field == "offsets" else attrs.evolve(wanted, times=(low, high))
+
+
+class TraceDataSource(CommitLogDataSource):
+    """`spark.read.format("rocketmq.trace").load(path)`: one row per trace context.
+
+    Options: `files` as for `rocketmq.commitlog`; `topics` (comma list) if traces are in topics of their own.
+    """
+
+    format = "rocketmq.trace"
+
+    def fields(self) -> pa.Schema:
+        return TRACES
+
+    def reader(self, schema: Any) -> Reader:
+        return Reader(self)
+
+    def read(self, part: Any) -> Iterator[pa.RecordBatch]:
+        from kit.formats.commitlog.trace_contexts import trace_rows
+
+        file, start, stop = part
+        return trace_rows(file, start, stop, frozenset((names.TRACE_TOPIC, *_names(self.options.get("topics")))))
+
+
+# --- entries of logs --------------------------------------------------------------------------------------------------
+
+
+class LogDataSource(Source):
+    """Text logs of brokers, clients and applications as `logs` (docs/architecture.md).
+
+    Name: `rocketmq.log`.
+
+    Options: the path given to `load`, or `files`, a JSON list of `LogFile`; `tz_broker`, `tz_app` (IANA name or
+    `+08:00`): declared zones; `unread`, `mode`: as for `rocketmq.commitlog`;
+    `events=true`: two more columns, `events` (slugs of the known texts in the entry) and `offset` (byte position of its
+    first line).
+
+    Partitions: 64 MiB of a big file each, at entry starts; small files share one. Memory stays at a few windows of 8
+    MiB whatever the length of a line;
+    a message or trace over 1 MiB keeps its start and its end with `…[N bytes cut]…` between them.
+
+    >>> spark.read.format("rocketmq.log").load("evidence/")                                  # doctest: +SKIP
+    >>> spark.read.format("rocketmq.log").option("events", "true").load("transaction.log")   # doctest: +SKIP
+    """
+
+    format = "rocketmq.log"
+    kinds = TEXTS
+    copies = False
+
+    @property
+    def wanted(self) -> Options:
+        """What applies to all files."""
+        tz_broker, tz_app = (zone(self.options.get(name)) for name in ("tz_broker", "tz_app"))
+        return Options(tz_broker, tz_app, self.options.get("events", "false").lower() == "true")
+
+    def fields(self) -> pa.Schema:
+        return self.wanted.schema
+
+    def parts(self, file: dict[str, Any]) -> Iterator[tuple[Any, int]]:
+        known = {name: file[name] for name in LogFile.__struct_fields__ if name in file}
+        return ((piece, piece.end - piece.start) for piece in pieces(LogFile(**known)))
+
+    def read(self, part: Any) -> Iterator[pa.RecordBatch]:
+        from kit.formats.logs.entries import batches
+
+        return batches(part, self.wanted)
+
+
+def pieces(file: LogFile, chunk: int | None = None) -> Iterator[Piece]:
+    """Yield the stretches of one file, with the number of line feeds before each."""
+    from kit.formats.logs.entries import count_lines
+    from kit.inventory.sniff import SAMPLE, sniff
+
+    chunk = chunk or CHUNK
+    size = Path(file.path).stat().st_size
+    with open_raw(file.path) as opened:
+        known: dict[str, Any] = {"source": file.source, "encoding": file.encoding, "seconds_twice": file.seconds_twice}
+        if file.source is None:
+            known |= sniff(opened.read(SAMPLE), file.file) or {"source": "text"}
+            known.pop("layout", None)
+        one = Piece(file.file, file.path, 0, size, zone_minutes=file.zone_minutes, **known)
+        if size <= chunk or one.source == "mqadmin":
+            yield one
+            return
+        before = 0
+        for start in range(0, size, chunk):
+            if start:
+                before += count_lines(opened, max(start - chunk - 1, 0), start - 1)
+            yield attrs.evolve(one, start=start, end=min(size, start + chunk), before=before)
+
+
+# --- consume queues and indexes ---------------------------------------------------------------------------------------
+
+
+class ConsumeQueueDataSource(Source):
+    """`spark.read.format("rocketmq.consumequeue").load(path)`: one row per unit. Option `files` as for
+    `rocketmq.commitlog`.
+    """
+
+    format = "rocketmq.consumequeue"
+    kinds = ("consumequeue",)
+
+    def fields(self) -> pa.Schema:
+        return columns_of("consumequeue")
+
+    def read(self, part: Any) -> Iterator[pa.RecordBatch]:
+        from kit.formats.queues import consumequeue
+
+        return consumequeue.units(*part)
+
+
+class IndexDataSource(Source):
+    """`spark.read.format("rocketmq.index").load(path)`: one row per entry. Option `files` as for
+    `rocketmq.commitlog`.
+    """
+
+    format = "rocketmq.index"
+    kinds = ("index",)
+
+    def fields(self) -> pa.Schema:
+        return columns_of("index")
+
+    def read(self, part: Any) -> Iterator[pa.RecordBatch]:
+        from kit.formats.queues import index
+
+        return index.entries(*part)
+
+
+ALL: Final = (CommitLogDataSource, TraceDataSource, LogDataSource, ConsumeQueueDataSource, IndexDataSource)
+
+
+# --- the types that both engines share --------------------------------------------------------------------------------
 
 
 def ddl(schema: pa.Schema) -> str:
@@ -118,37 +435,3 @@ def _plain(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_struct(kind):
         return pa.struct([pa.field(each.name, _plain(each.type)) for each in kind])
     return kind
-
-
-def files_of(options: Any, *kinds: str) -> list[dict[str, Any]]:
-    """Return the files that a data source was given: those in option `files`, else those of these kinds in the evidence
-    at `path`.
-
-    Each is {"file": name for users, "path": plain path, "base": physical offset of the first byte or None}.
-    """
-    listed = options.get("files")
-    if listed:
-        return list(json.loads(listed))
-    path = options.get("path")
-    if not path:
-        raise ValueError("Say what to read: load(path), or option files = JSON list of {file, path}.")
-    from kit.inventory.inventory import take
-
-    return [
-        {"file": item.file, "path": str(item.path), "base": getattr(item, "base", None)}
-        for item in take(path, workspace=None).of_kind(*kinds)
-    ]
-
-
-def packed(sized: Iterable[tuple[T, int]], most: int) -> Iterator[list[T]]:
-    """Yield groups of what is to be read, in its order, of at most `most` bytes if they are not one alone."""
-    group: list[T] = []
-    room = most
-    for item, size in sized:
-        if group and size > room:
-            yield group
-            group, room = [], most
-        group.append(item)
-        room -= size
-    if group:
-        yield group

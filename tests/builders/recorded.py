@@ -132,7 +132,7 @@ def log_entries(name: str) -> list[dict[str, Any]]:
     """Return all log entries of a recording with their known texts, times without a zone taken as UTC."""
     from kit.formats.logs import entries
     from kit.formats.logs.schema import LogFile, Options
-    from kit.spark.log_source import pieces
+    from kit.spark.sources import pieces
 
     parts = (piece for file, path in texts(name).items() for piece in pieces(LogFile(file, str(path))))
     read = Options(events=True)

@@ -7,7 +7,7 @@ from busy_evidence import sent, write_store
 
 import kit
 from kit.case.case import Case
-from kit.spark import commitlog_source, log_source
+from kit.spark import sources
 
 LINE = "2024-05-04 10:00:{:02} INFO main - start {}\n"
 
@@ -26,9 +26,8 @@ def evidence(folder: Path, *, files: int, end: str = "") -> Path:
 
 @pytest.fixture(autouse=True)
 def every_file_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commitlog_source, "SHARED", 4096)
-    monkeypatch.setattr(commitlog_source, "CHUNK", 1 << 15)
-    monkeypatch.setattr(log_source, "CHUNK", 1 << 14)
+    monkeypatch.setattr(sources, "SHARED", 4096)
+    monkeypatch.setattr(sources, "CHUNK", 1 << 14)
 
 
 def parts(case: Case, table: str) -> dict[str, int]:

@@ -15,7 +15,8 @@ from stores import Record, store
 from kit.formats.commitlog.schema import FIELDS, Wanted
 from kit.formats.logs.schema import Options
 from kit.inventory import following
-from kit.inventory.following import FORGET, LOGS, Place, State
+from kit.inventory.following import FORGET, Place, State
+from kit.inventory.model import TEXTS
 from kit.watch import loop
 
 
@@ -39,7 +40,7 @@ class Tail:
         return new
 
     def read(self, place: Place) -> list[dict]:
-        if place.kind in LOGS:
+        if place.kind in TEXTS:
             found = loop.log_entries(self.root, place, Options(events=True))
         else:
             found = loop.messages(self.root, place, Wanted(tuple(name for name in FIELDS if name != "body")))

@@ -15,7 +15,7 @@ import zstandard
 from pyspark.sql.datasource import EqualTo, GreaterThan, In, LessThanOrEqual
 
 from kit.formats.commitlog import batches, schema, segments
-from kit.spark import commitlog_source
+from kit.spark import sources
 
 ALL = batches.Wanted(tuple(schema.FIELDS))
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -98,16 +98,16 @@ def test_a_sparse_tail_is_a_zero_tail_and_not_read(tmp_path: Path) -> None:
     assert gaps.to_pylist() == [{"file": "log", "start": len(made.data), "end": 1 << 40, "reason": "zero_tail"}]
 
 
-def test_tasks_cover_each_byte_of_each_file_once() -> None:
+def test_tasks_cover_each_byte_of_each_file_once(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = {"a": 1 << 30, "b": 5, "c": 200 << 20, "d": 0, "e": 1}
-    files = [schema.File(name, name, size, size, 0, 0) for name, size in sizes.items()]
-    chunks = commitlog_source.plan(files)
-    ranges = sorted((file.file, start, stop) for chunk in chunks for file, start, stop in chunk.ranges)
-    for file in files:
-        mine = [(start, stop) for name, start, stop in ranges if name == file.file]
-        assert [start for start, _ in mine] == [0, *(stop for _, stop in mine[:-1])] if file.used else not mine
-        assert not file.used or mine[-1][1] == file.used
-    assert len(chunks) >= 16
+    monkeypatch.setattr(segments, "examine", lambda file, *_: schema.File(file, file, sizes[file], sizes[file], 0, 0))
+    files = json.dumps([{"file": name, "path": name} for name in sizes])
+    tasks = sources.CommitLogDataSource({"files": files}).tasks()
+    for name, size in sizes.items():
+        ranges = [(start, stop) for task in tasks for file, (_, start, stop) in task.parts if file == name]
+        assert [start for start, _ in ranges] == [0, *(stop for _, stop in ranges[:-1])][: len(ranges)]
+        assert (ranges[-1][1] if ranges else 0) == size
+    assert len(tasks) >= 16
 
 
 @pytest.mark.parametrize("codec", ["zlib", "lz4", "zstd"])
@@ -128,11 +128,11 @@ def test_filters_narrow_what_is_read() -> None:
     noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
     topics = (In(("topic",), ("a", "b")), EqualTo(("topic",), "a"))
     for item in (*topics, GreaterThan(("store_timestamp",), noon), LessThanOrEqual(("physical_offset",), 9)):
-        wanted = commitlog_source.narrow(wanted, item)
+        wanted = sources.narrow(wanted, item)
     assert wanted.topics == {"a"}
     assert wanted.times is not None and wanted.times[0] <= noon.timestamp() * 1000 <= wanted.times[0] + 1
     assert wanted.offsets is not None and wanted.offsets[1] == 9
-    assert commitlog_source.narrow(wanted, EqualTo(("keys",), "k")) == wanted
+    assert sources.narrow(wanted, EqualTo(("keys",), "k")) == wanted
 
 
 @pytest.mark.spark

@@ -11,7 +11,7 @@ from kit.formats.logs import entries
 from kit.formats.logs.schema import LogFile, Options
 from kit.inventory.sniff import sniff
 from kit.rocketmq.log_layouts import LAYOUTS, Layout, table
-from kit.spark.log_source import pieces
+from kit.spark.sources import pieces
 
 
 def read(tmp_path: Path, text: str | bytes, options: Options | None = None, **known: object) -> list[dict]:

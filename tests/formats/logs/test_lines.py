@@ -13,7 +13,7 @@ from table import rows_of
 from kit.formats.logs import entries
 from kit.formats.logs.known_texts import Texts
 from kit.formats.logs.schema import LogFile, Options
-from kit.spark.log_source import pieces
+from kit.spark.sources import pieces
 
 BROKER = "2024-05-14 10:22:31 WARN SendMessageThread_1 - putMessage message topic length too long 149"
 
