@@ -41,6 +41,6 @@ class Options:
         given = {"tz_broker": self.tz_broker, "tz_app": self.tz_app, **times, "rows": list(self.rows)}
         return {name: value for name, value in given.items() if value}
 
-    def digest(self, *more: str) -> str:
-        parts = [self.tz_broker, self.tz_app, str(self.since), str(self.until), list(self.rows), *more]
+    def digest(self) -> str:
+        parts = [self.tz_broker, self.tz_app, str(self.since), str(self.until), list(self.rows)]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]

@@ -109,14 +109,10 @@ def written_by_others(out: Path, command: str) -> set[Path]:
 
 def _files(out: Path, ours: set[str]) -> Iterator[tuple[str, os.stat_result]]:
     """Yield the files below `out`, links as links, by name, without the folders `ours` and the marker."""
-    for folder, folders, names in os.walk(out):
-        here = Path(folder)
-        top = here == out
-        folders[:] = sorted(name for name in folders if not (here / name).is_symlink() and not (top and name in ours))
-        links = [entry.name for entry in os.scandir(folder) if entry.is_symlink() and entry.is_dir()]
-        for name in sorted([*names, *links]):
-            if not (top and name == MARKER):
-                yield (here / name).relative_to(out).as_posix(), (here / name).lstat()
+    for path in sorted(out.rglob("*")):
+        name, info = path.relative_to(out).as_posix(), path.lstat()
+        if not stat.S_ISDIR(info.st_mode) and name != MARKER and name.split("/")[0] not in ours:
+            yield name, info
 
 
 def _publish(out: Path, staged: Path, earlier: Written, command: str) -> None:

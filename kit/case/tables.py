@@ -5,12 +5,10 @@ sources for records, logs, queues and indexes), and how they are stored as Parqu
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
 import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path
@@ -19,14 +17,14 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 import pyarrow as pa
 
-from kit.evidence.files import Refused, open_readonly
+from kit.evidence.files import Damaged, Refused, open_readonly
 from kit.evidence.unread import Unread, notes
-from kit.evidence.workspace import DONE, READING, code_hash
+from kit.evidence.workspace import DONE
 from kit.formats.commitlog import schema
 from kit.formats.logs import thread_dumps
 from kit.formats.printed_times import NANO_FIRST_MS, NANO_LAST_MS, converter
 from kit.formats.tables import business_tables as rows
-from kit.formats.tables import configs, host_network, metrics, mqadmin, store_json
+from kit.formats.tables import configs, host_network, metrics, mqadmin
 from kit.formats.values import batches, columns_of
 from kit.inventory.inventory import Inventory
 from kit.inventory.model import STORES, TEXTS, Item
@@ -37,12 +35,13 @@ from kit.spark.sources import ddl
 from kit.tables import frames
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from pyspark.sql import SparkSession
 
+    from kit.inventory.zones import Zones
 
 Read = Callable[[], Iterable[pa.RecordBatch]]
-Task = tuple[str | None, Read]
-"""Something to read, by what identifies it (`kit.spark.sources.part_name`), None if it is read again each time."""
+Task = tuple[str, Read]
+"""Something to read, by what identifies it: of a big table its bytes (`kit.spark.sources.part_name`), else a number."""
 Files = Callable[[Inventory], tuple[Item, ...]]
 MAX_OUTPUT: Final = 256 << 20
 """How many bytes of an application's output are searched for thread dumps (`kill -3`)."""
@@ -126,50 +125,31 @@ def specs() -> dict[str, Spec]:
     }
 
 
-def key(case: Case, name: str) -> str:
-    """Return the name of a table's folder: it changes exactly when the table's content does."""
-    spec = specs()[name]
-    items = spec.files(case.unzoned)
-    parts: list[Any] = [
-        code_hash(*READING),
-        [[i.file, i.sha256, i.kind, i.source, i.replica_of, i.detail] for i in items],
-    ]
-    if spec.dated:
-        parts.append([i.modified for i in items])
-    if spec.zoned:
-        parts += [case.options.digest(), [case.zones.get(i.file) for i in items]]
-    return f"{name}-{hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()[:12]}"
-
-
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def tasks(case: Case, name: str, part: Path) -> list[Task]:
-    """Return the tasks that fill the folder `part` with a table."""
-    spec = specs()[name]
-    items, zones = spec.files(case.unzoned), dict(case.zones) if spec.zoned else {}
-    declared = {zone: getattr(case.options, zone) for zone in ("tz_broker", "tz_app")} if spec.zoned else {}
-    unread = Unread(str(part.resolve()))  # what cannot be read is noted there
+def tasks(name: str, items: Sequence[Item], zones: Zones, options: dict[str, str], only: set[str] | None) -> list[Task]:
+    """Return the tasks that read a table. `options`: of its data source (`kit.spark.sources`), `unread` among them;
+    `only`: the files that have any rows, if that is known.
+    """
+    spec, unread = specs()[name], Unread(options["unread"])
     changed(items, unread)
     if spec.source is None:
         # Metrics come from the broker's host, whose zone may differ from that of its logs.
-        own = declared["tz_broker"] if name == "metrics" else None
-        read = [partial(_read, name, item, own or zones.get(item.file)) for item in items]
-        return [(None, partial(unread.through, item.file, each)) for item, each in zip(items, read, strict=True)]
+        broker = options.get("tz_broker") if name == "metrics" else None
+        read = [(item.file, partial(_read, name, item, broker or zones.get(item.file))) for item in items]
+        return [(f"{number:05}", partial(unread.through, *each)) for number, each in enumerate(read)]
     options = {
         **spec.options,
-        **{zone: value for zone, value in declared.items() if value},
+        **options,
         # A declared zone is in the options and holds for every file.
-        "files": json.dumps(sources.listed(items, {} if declared.get("tz_app") else zones)),
-        "unread": str(unread.folder),
+        "files": json.dumps(sources.listed(items, {} if "tz_app" in options else zones)),
         "digests": json.dumps({i.path: i.content for i in items if i.content}),
     }
     source = spec.source(options)
     parts = source.tasks()
-    if name in ("skipped", "traces") and case.has_read_messages():
-        # Only the files that `messages` shows to have any.
-        files = {row["file"] for row in case.facts.rows(f"files_with_{name}")}
-        parts = [sources.Task(own) for each in parts if (own := tuple(at for at in each.parts if at[0] in files))]
+    if only is not None:
+        parts = [sources.Task(own) for each in parts if (own := tuple(at for at in each.parts if at[0] in only))]
     return [(sources.part_name(options, each), partial(source.rows, each)) for each in parts]
 
 
@@ -197,9 +177,9 @@ def _small(name: str, item: Item, zone: str | None) -> Iterable[dict[str, Any]]:
             return configs.configs(item.file, _bytes(item), item.detail, item.kind)
         offsets = configs.offsets(item.file, _bytes(item), item.detail, item.kind)
         return [{**row, "time": item.modified} for row in offsets]
-    except _DAMAGED_JSON:
-        if item.kind == "store_json":  # `broken_configs` lists it
-            return ()
+    except _DAMAGED_JSON as error:
+        if item.kind == "store_json":
+            raise Damaged(str(error)) from None
         raise
 
 
@@ -208,59 +188,27 @@ def _bytes(item: Item, most: int = MAX_BYTES) -> bytes:
         return stream.read(most)
 
 
-def broken_configs(inventory: Inventory) -> list[str]:
-    """Return the configuration files that cannot be parsed."""
-    broken = []
-    for item in inventory.of_kind("store_json"):
-        try:
-            data = _bytes(item)
-            store_json.parse_json(data.decode("utf-8-sig", "replace"))
-            for read in (configs.configs, configs.offsets):
-                read(item.file, data, item.detail, item.kind)
-        except OSError:
-            continue  # reported by whoever reads its table
-        except Exception:
-            broken.append(item.file)
-    return broken
-
-
 # --- writing ----------------------------------------------------------------------------------------------------------
 
+PART: Final = "part=p"
+"""How the folder of a part begins: Spark's own form for a column that tells parts apart."""
 
-def write(case: Case, table: str, folder: Path) -> None:
-    """Write a table into a folder as Parquet, one part a task, by queries of the session.
 
-    A part that is in the folder already is not read again. On this machine records and logs are written by a query for
-    each part, as many at once as there are cores. One query of all parts sorts every row into its own, which costs more
-    than reading it where parts are large, and the embedded engine reads all of them at once: 5.6 GB for 2 GB of logs, 1
-    GB apart.
-    """
-    schema, every = specs()[table].schema, tasks(case, table, folder)
-    if not case.shared:
-        _link_known(case.workspace.folder.parent, table, folder, {f"{PART}{name}" for name, _ in every if name})
-    named = [(f"{PART}{name or f'{number:05}'}", read) for number, (name, read) in enumerate(every)]
-    missing = [(name, read) for name, read in named if not (folder / name).exists()]
-
-    def query(parts: Sequence[tuple[str, Read]]) -> None:
-        case.check_cancelled()
-        numbered = [(number,) for number in range(len(parts))]
-        numbers = case.session.createDataFrame(numbered, "task int").repartition(len(parts))
-        rows = numbers.mapInArrow(partial(_rows, tuple(parts), schema, str(folder)), f"part string, {ddl(schema)}")
-        if len(parts) == 1:
-            rows.drop("part").write.mode("append").parquet(uri(folder / parts[0][0]))
-        else:
-            rows.write.mode("append").partitionBy("part").parquet(uri(folder))
-
-    if table in ("messages", "logs") and not case.shared:
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(query, [[part] for part in missing]))
-    elif missing:
-        query(missing)
-    for name, _ in missing:  # a part without rows is not read again either
+def write(spark: SparkSession, table: str, parts: Mapping[str, Read], folder: Path) -> None:
+    """Write parts of a table into a folder as Parquet, by one query of the session; what they read runs in its tasks."""
+    numbers = spark.createDataFrame([(number,) for number in range(len(parts))], "task int").repartition(len(parts))
+    columns = specs()[table].schema
+    read = partial(_rows, tuple(parts.items()), columns, str(folder))
+    rows = numbers.mapInArrow(read, f"part string, {ddl(columns)}")
+    if len(parts) == 1:
+        rows.drop("part").write.mode("append").parquet(uri(folder / next(iter(parts))))
+    else:
+        rows.write.mode("append").partitionBy("part").parquet(uri(folder))
+    for name in parts:  # a part without rows is not read again either
         (folder / name).mkdir(exist_ok=True)
 
 
-def _link_known(cases: Path, table: str, folder: Path, wanted: set[str]) -> None:
+def link_known(cases: Path, table: str, folder: Path, wanted: set[str]) -> None:
     """Link the wanted parts that the cache has already: of evidence with one more file only that file is read.
 
     A part is named after the bytes it is read from and the code that reads them (`kit.spark.sources.part_name`).
@@ -272,10 +220,6 @@ def _link_known(cases: Path, table: str, folder: Path, wanted: set[str]) -> None
                     shutil.copytree(done.parent / part, folder / part, copy_function=os.link)
                 except OSError:  # cleaned in the meantime, or a file system without links: it is read again
                     shutil.rmtree(folder / part, ignore_errors=True)
-
-
-PART: Final = "part=p"
-"""How the folder of a part begins: Spark's own form for a column that tells parts apart."""
 
 
 def _rows(

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from kit.case import tables
 from kit.i18n import labels
 from kit.inventory.model import STORES
 from kit.rocketmq import binary_format as f
@@ -45,13 +44,13 @@ def of(case: Case) -> list[Damage]:
         return Damage(values["file"], what, sentence, values.get("start"), values.get("end"))
 
     ranges = case.facts.rows("unread_ranges")
-    lost = [damage("not_read", each.reason, file=each.file, why=each.say(case.lang)) for each in case.unread()]
-    lost += [damage(r["reason"], r["reason"], **r) for r in ranges if r["reason"] in ("truncated", "corrupt")]
+    lost = [damage(r["reason"], r["reason"], **r) for r in ranges if r["reason"] in ("truncated", "corrupt")]
     lost += [damage("zeros", "corrupt", **each) for each in _zeros(case, ranges)]
     lost += [damage("records", "corrupt", **each) for each in _records(case)]
-    lost += [damage("config", "corrupt", file=file) for file in tables.broken_configs(case.unzoned)]
     lost += [damage("disagree", "disagree", file=file, other=other) for file, other in case.unzoned.disagree]
     lost += [damage("values", "values", file=file, count=count) for file, count in _out_of_range(case).items()]
+    case.folder("config_files")  # all else that may be unread was read above
+    lost += [damage("not_read", each.reason, file=each.file, why=each.say(case.lang)) for each in case.unread()]
     return sorted(lost, key=lambda d: (d.file, d.start or 0, d.what))
 
 

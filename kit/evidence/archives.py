@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import errno
 import gzip
 import hashlib
 import io
@@ -15,7 +16,6 @@ import os
 import shutil
 import struct
 import tarfile
-import threading
 import zipfile
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -77,14 +77,15 @@ def open_evidence(path: Path, spool: Path) -> Opened:
     """
     root = Path(path).resolve(strict=True)
     files, refused = walk(root)
-    shared = Spool(spool)
+    spool.mkdir(parents=True, exist_ok=True)
+    members: set[str] = set()
 
     def take(item: tuple[str, Path, os.stat_result]) -> Opened:
         name, where, info = item
         try:
             with open_readonly(where) as file:
                 if is_packed(file.peek(HEAD)[:HEAD]):
-                    return _Packed(shared, where, info).unpack(name, file)
+                    return _Packed(spool, members, where, info).unpack(name, file)
                 return Opened([EvidenceFile(name, plain(where, spool), info.st_size, modified=info.st_mtime)], [])
         except Exception as error:
             return Opened([], [refusal(name, error)])
@@ -99,38 +100,11 @@ def open_evidence(path: Path, spool: Path) -> Opened:
     )
 
 
-class Spool:
-    """The folder into which everything is unpacked. Threads share it."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
-        self._lock = threading.Lock()
-        self._room = shutil.disk_usage(folder).free - KEEP_FREE
-        self._names: set[str] = set()
-
-    def add(self, name: str) -> Path:
-        """Return where a member is written. Raise `Refusal` for one too many, or the second of its name."""
-        with self._lock:
-            if len(self._names) >= MAX_MEMBERS:
-                raise Refusal("members")
-            if name in self._names:
-                raise Refusal("duplicate")
-            self._names.add(name)
-        return place(self.folder, name)
-
-    def spend(self, stored: int) -> None:
-        with self._lock:
-            self._room -= stored
-            if self._room < 0:
-                raise Refusal("space")
-
-
 class _Packed:
-    """One packed file of the evidence, and what comes out of it."""
+    """One packed file of the evidence, and what comes out of it. `members`: the names of what was unpacked of all."""
 
-    def __init__(self, spool: Spool, path: Path, info: os.stat_result) -> None:
-        self.spool, self.path, self.info = spool, path, info
+    def __init__(self, spool: Path, members: set[str], path: Path, info: os.stat_result) -> None:
+        self.spool, self.members, self.path, self.info = spool, members, path, info
         self.out = Opened([], [])
         self._unpacked = self._stored = 0
 
@@ -176,7 +150,7 @@ class _Packed:
             self._zip(name, self.path, modified, depth)
         else:
             # The directory of a zip is at its end: of one in another archive a copy is made.
-            copy = disk.part_of(place(self.spool.folder, name))
+            copy = disk.part_of(place(self.spool, name))
             try:
                 _, damage = self._copy(copy, stream)
                 self._zip(name, copy, modified, depth)
@@ -203,7 +177,10 @@ class _Packed:
                 self._take(f"{name}!/{shown_name(member.name)}", Stream(member.blocks), member.modified, depth + 1)
 
     def _write(self, name: str, stream: Stream, raw: Stream, modified: float | None) -> None:
-        target = self.spool.add(name)
+        if name in self.members or len(self.members) >= MAX_MEMBERS:
+            raise Refusal("duplicate" if name in self.members else "members")
+        self.members.add(name)
+        target = place(self.spool, name)
         with disk.replacing(target) as part:
             size, damage = self._copy(part, stream)
         with contextlib.suppress(Exception):
@@ -226,21 +203,25 @@ class _Packed:
                     file.truncate(size)
                     return size, damage
                 size += len(data)
-                is_hole = data == _ZEROS[: len(data)]
-                if is_hole:
+                if data == _ZEROS[: len(data)]:
                     file.seek(size)
                 else:
                     file.write(data)
-                self._spend(len(data), 0 if is_hole else len(data))
+                    self._stored += len(data)
+                    require_room(self.spool)
+                self._unpacked += len(data)
+                self._check_ratio()
 
-    def _spend(self, size: int, stored: int) -> None:
-        """Count what was unpacked. Raise `Refusal` for an absurd ratio."""
-        self.spool.spend(stored)
-        self._unpacked += size
-        self._stored += stored
+    def _check_ratio(self) -> None:
         packed = self.info.st_size
         if self._stored > max(RATIO_FREE, MAX_RATIO * packed) or self._unpacked > max(TOTAL_FREE, 1000 * packed):
             raise Refusal("ratio")
+
+
+def require_room(folder: Path) -> None:
+    """Raise `OSError` if nearly all of the disk of a folder is taken."""
+    if shutil.disk_usage(folder).free < KEEP_FREE:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _refused(name: str, error: Exception) -> Refused:

@@ -152,15 +152,8 @@ def write_text(path: Path, text: str, *, private: bool = False, durable: bool = 
 def write_json(path: Path, content: Any) -> None:
     """Write a file that a user asked for as JSON: keys in their order, UTF-8, one trailing newline."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with named(path):
-        path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-
-
-@contextlib.contextmanager
-def named(path: Path) -> Iterator[None]:
-    """Let an error of writing name the file, as one of opening does."""
     try:
-        yield
-    except OSError as error:
+        path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:  # one of writing, unlike one of opening, names no file
         error.filename = error.filename or str(path)
         raise

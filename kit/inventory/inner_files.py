@@ -7,10 +7,7 @@ Members are business rows and ledgers of sends; other tables are left out.
 from __future__ import annotations
 
 import csv
-import errno
-import os
 import re
-import shutil
 from collections.abc import Iterator
 from itertools import count, groupby, islice
 from pathlib import Path
@@ -82,8 +79,7 @@ def _table(file: EvidenceFile, label: str, path: Path, rows: Iterator[list[str]]
         if kind != "sends" and not (kind == "rows" and _DATED & detail["columns"].keys()):
             path.unlink()
             return []
-        if shutil.disk_usage(path.parent).free < archives.KEEP_FREE:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        archives.require_room(path.parent)
         writer.writerows(islice(rows, MOST_ROWS - _SAMPLE))
     cut = [Refused(label, "long", f"{MOST_ROWS:,}")] if next(rows, None) is not None else []
     return [_member(file, label, path), *cut]

@@ -243,11 +243,40 @@ _HEAD: Final = 256
 
 def _mark(items: list[Item]) -> tuple[list[Item], list[tuple[str, str]], bool]:
     """Return the items with `replica_of` set, the pairs that disagree, and whether commitlogs overlap partially."""
-    originals: dict[str, str] = {}
-    _equal(items, originals)
-    _beginnings(items, originals)
-    disagree, overlapping = _stores(items, originals)
-    return [attrs.evolve(i, replica_of=_root(i.file, originals)) for i in items], disagree, overlapping
+    originals = _equal(items)
+    alike: dict[str | bytes, list[Item]] = defaultdict(list)
+    for item in items:
+        if item.kind in STORES and item.base is not None and item.detail.get("used"):
+            alike[item.kind].append(item)
+        elif item.kind in _GROWS and item.bytes >= _HEAD and item.file not in originals:
+            # A log copied at 10:00 is the beginning of the one copied at 10:30.
+            with contextlib.suppress(OSError), ev.open_readonly(item.path) as stream:
+                alike[stream.read(_HEAD)].append(item)
+    disagree: list[tuple[str, str]] = []
+    overlapping = False
+    for group in alike.values():
+        # The longest first: the others it covers are copies of it.
+        group.sort(key=lambda i: ((i.base or 0) - _end(i), i.file))
+        for item, other in ((item, other) for n, item in enumerate(group) for other in group[:n]):
+            low, high = max(item.base or 0, other.base or 0), min(_end(item), _end(other))
+            if low >= high or item.file in originals or other.file in originals:
+                continue
+            if item.kind not in STORES and item.bytes == other.bytes:  # else they would be equal
+                continue
+            same = _same(item, other, low, high)
+            if same and (low, high) == (item.base or 0, _end(item)):
+                originals[item.file] = other.file
+            elif item.kind in STORES:
+                host = item.detail.get("store_host")
+                disagrees = same is False and bool(host) and host == other.detail.get("store_host")
+                disagree += [(item.file, other.file)] * disagrees
+                overlapping = overlapping or bool(same) or disagrees
+    marked = [attrs.evolve(item, replica_of=_root(item.file, originals)) for item in items]
+    return marked, sorted(disagree), overlapping
+
+
+def _end(item: Item) -> int:
+    return (item.base or 0) + (int(item.detail["used"]) if item.kind in STORES else item.bytes)
 
 
 def _root(file: str, originals: dict[str, str]) -> str | None:
@@ -258,7 +287,9 @@ def _root(file: str, originals: dict[str, str]) -> str | None:
     return original
 
 
-def _equal(items: list[Item], originals: dict[str, str]) -> None:
+def _equal(items: list[Item]) -> dict[str, str]:
+    """Return the files that are copies of an earlier one, byte by byte, with that one."""
+    originals: dict[str, str] = {}
     first: dict[tuple[str, str, bool], str] = {}
     for item in items:
         content = item.detail.get("text_sha256") or item.sha256
@@ -266,21 +297,7 @@ def _equal(items: list[Item], originals: dict[str, str]) -> None:
             known = first.setdefault((item.kind, content, bool(item.detail.get("backup"))), item.file)
             if known != item.file:
                 originals[item.file] = known
-
-
-def _beginnings(items: list[Item], originals: dict[str, str]) -> None:
-    """A log copied at 10:00 is the beginning of the one copied at 10:30."""
-    alike: dict[bytes, list[Item]] = defaultdict(list)
-    for item in items:
-        if item.kind in _GROWS and item.file not in originals and item.bytes >= _HEAD:
-            with contextlib.suppress(OSError), ev.open_readonly(item.path) as stream:
-                alike[stream.read(_HEAD)].append(item)
-    for group in alike.values():
-        group.sort(key=lambda i: (i.bytes, i.file))
-        for n, item in enumerate(group):
-            larger = (other for other in group[n + 1 :] if other.bytes > item.bytes)
-            if longer := next((other for other in larger if _same(item, other, 0, item.bytes)), None):
-                originals[item.file] = longer.file
+    return originals
 
 
 def _same(a: Item, b: Item, low: int, high: int) -> bool | None:
@@ -296,30 +313,3 @@ def _same(a: Item, b: Item, low: int, high: int) -> bool | None:
     except OSError:
         return None
     return True
-
-
-def _stores(items: list[Item], originals: dict[str, str]) -> tuple[list[tuple[str, str]], bool]:
-    logs = [i for i in items if i.kind in STORES and i.base is not None and i.detail.get("used")]
-    disagree: list[tuple[str, str]] = []
-    overlapping = False
-    # The longest first: the others it covers are copies of it.
-    logs.sort(key=lambda i: (-i.detail["used"], i.file))
-    for n, item in enumerate(logs):
-        for other in logs[:n]:
-            if other.file in originals or other.kind != item.kind:
-                continue
-            low, high = max(item.base or 0, other.base or 0), min(_end(item), _end(other))
-            same = _same(item, other, low, high) if low < high else None
-            if same and (low, high) == (item.base, _end(item)):
-                originals[item.file] = other.file
-                break
-            host = item.detail.get("store_host")
-            disagrees = same is False and bool(host) and host == other.detail.get("store_host")
-            if disagrees:
-                disagree.append((item.file, other.file))
-            overlapping = overlapping or bool(same) or disagrees
-    return sorted(disagree), overlapping
-
-
-def _end(item: Item) -> int:
-    return (item.base or 0) + int(item.detail["used"])

@@ -100,7 +100,7 @@ def _each(item: Item, numbers: list[int]) -> Iterator[tuple[int, str]]:
         for number in numbers:
             data = _line(stream, feeds, number) if number > 0 else b""
             if data or number == 1:
-                yield number, data.split(b"\n", 1)[0].decode(encoding, "replace").rstrip("\r")
+                yield number, data.removesuffix(b"\n").decode(encoding, "replace").rstrip("\r")
 
 
 @lru_cache(maxsize=4096)
@@ -112,18 +112,14 @@ def _feeds(path: str, *_: int) -> list[int]:
 
 def _line(stream: IO[bytes], feeds: list[int], number: int) -> bytes:
     """Return what is at the begin of a line, nothing behind the last one."""
-    # The line feed before it is in the last block with fewer line feeds before it.
-    block = max(0, bisect_left(feeds, number - 1) - 1)
     if number > 1 and feeds[-1] < number - 1:
         return b""
+    # The line feed before it is in the last block with fewer line feeds before it.
+    block = max(0, bisect_left(feeds, number - 1) - 1)
     stream.seek(block * _BLOCK)
-    data, position = stream.read(_BLOCK), -1
     for _ in range(number - 1 - feeds[block]):
-        position = data.find(b"\n", position + 1)
-        if position < 0:  # the file was truncated in the meantime
-            return b""
-    stream.seek(block * _BLOCK + position + 1)
-    return stream.read(MAX_LINE)
+        stream.readline(_BLOCK)
+    return stream.readline(MAX_LINE)
 
 
 def _rows(item: Item, numbers: set[int]) -> Iterator[tuple[int, str]]:

@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -109,9 +108,3 @@ def use(java: Java) -> None:
         os.environ.pop("JAVA_HOME", None)
     else:
         os.environ["JAVA_HOME"] = str(home)
-
-
-if __name__ == "__main__":
-    if (chosen := find()) is None:
-        sys.exit(1)
-    print(f"{chosen.executable} ({chosen.release})")

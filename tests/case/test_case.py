@@ -117,7 +117,7 @@ def test_disagreeing_copies_count_once_and_damage_names_its_range(unpacked, tmp_
     (tmp_path / "damaged" / "e" / "link").symlink_to("/etc/hostname")
     damaged = unreadable.of(opened(tmp_path / "damaged", {"cut": cut, "topics.json": torn}))
     assert [(d.file, d.what, d.start, d.end) for d in damaged] == [
-        ("cut", "truncated", at, at + 50), ("link", "link", None, None), ("topics.json", "corrupt", None, None),
+        ("cut", "truncated", at, at + 50), ("link", "link", None, None), ("topics.json", "broken", None, None),
     ]  # fmt: skip
 
 
