@@ -114,12 +114,11 @@ def test_each_command_does_its_work(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.spark
 @pytest.mark.seconds
-def test_the_snippet_of_readme_shows_the_messages_of_each_topic(tmp_path: Path) -> None:
-    recorded.unpack("producer-offline", tmp_path / "unpacked").rename(tmp_path / "incident")
+def test_the_snippet_of_readme_shows_the_messages_of_each_topic() -> None:
     (code,) = blocks("README.md", "python")
-    assert 'case.messages.groupBy("topic").count().show()' in code and 'open_case("incident/")' in code
-    shown = re.findall(r"^\|\s*(\S+)\s*\|\s*(\d+)\s*\|$", typed("-c", code, cwd=tmp_path).stdout, re.MULTILINE)
-    topics = Counter(record["topic"] for record in recorded.truth("producer-offline"))
+    assert 'case.messages.groupBy("topic").count().show()' in code
+    shown = re.findall(r"^\|\s*(\S+)\s*\|\s*(\d+)\s*\|$", typed("-c", code, cwd=ROOT).stdout, re.MULTILINE)
+    topics = Counter(record["topic"] for record in recorded.truth("half-topic-blowup"))
     # `show` cuts a text after 20 characters.
     assert sorted(shown) == sorted((t if len(t) <= 20 else t[:17] + "...", str(n)) for t, n in topics.items())
 
