@@ -230,6 +230,8 @@ def _refused(name: str, error: Exception) -> Refused:
         return Refused(name, error.reason)
     if disk.is_full(error):
         return Refused(name, "space")
+    if isinstance(error, NotImplementedError):  # such as Deflate64, in which Windows packs what is larger than 2 GiB
+        return Refused(name, "unsupported")
     if isinstance(error, OSError) and error.errno:
         return refusal(name, error)
     return Refused(name, "damaged", str(error)[:200])

@@ -32,7 +32,7 @@ RLO, ANSI = "\u202e", "\x1b[31m"
 def test_the_report_of_each_root_cause_in_both_languages(visit: Any, serious: Any, tmp_path: Path, name: str) -> None:
     texts = []
     for lang in ("en", "zh"):
-        case = kit.open_case(recorded.archive(name), tmp_path / "workspace", lang=lang)
+        case = kit.open_case(recorded.ARCHIVES[name], tmp_path / "workspace", lang=lang)
         opened = visit(build.run(case, tmp_path / lang), bypass_csp=True)
         page = opened.page
         assert opened.requests == [] and opened.complaints == []

@@ -32,7 +32,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         transactions.growth(incidents.growth_frame()),
         transactions.accounting(flows),
         pictures.lanes(hostile[["store_timestamp", "topic", "offset_msg_id"]]),
-        transactions.fixes(incidents.fixes_frame()),
+        transactions.fixes(chart_frames.FIXES),
     ]
     run = [
         incidents.notebook(folder / "10.ipynb", None, overview.coverage(spans)),

@@ -44,9 +44,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def lab(folder: Path) -> Iterator[str]:
     """Return the address of a JupyterLab with notebooks on a triaged recording and on hostile evidence."""
-    evidence, workspace = str(recorded.archive("half-topic-blowup")), str(folder / "workspace")
+    evidence, workspace = str(recorded.ARCHIVES["half-topic-blowup"]), str(folder / "workspace")
     kit.triage(kit.open_case(evidence, workspace))
-    small = str(recorded.archive("message-identity"))
+    small = str(recorded.ARCHIVES["message-identity"])
     kit.triage(kit.open_case(small, workspace))
     hostile = folder / "hostile"
     hostile.mkdir()

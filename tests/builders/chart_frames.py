@@ -80,6 +80,10 @@ TWO = frame(
     (at(4), "half topic", 50, 0), (at(5), "half topic", 60, 0),
 )  # fmt: skip
 ROUNDS = pd.DataFrame({"checks": range(4), "half_records": [4, 8, 16, 20]})
+FIXES = frame(
+    "fix leaked_records retries",
+    ("as it happened", 4608, 0), ("rollback-unknown-topic", 2560, 0), ("client-4.6.1", 0, 0), ("split-tags", 0, 4),
+)  # fmt: skip
 HOPS = frame("hop records", ("sent", 10), ("stored", 4))
 ACCOUNTS = frame(
     "source target count", ("half", "answer COMMIT", 9), ("answer COMMIT", "committed", 9), ("half", "check", 1)
@@ -125,7 +129,7 @@ CHARTS: dict[str, tuple[Draw, pd.DataFrame]] = {
     "near": (sizes.near_limit, NEAR),
     "queue": (sizes.half_queue, QUEUE),
     "growth": (transactions.growth, incidents.growth_frame()),
-    "fixes": (transactions.fixes, incidents.fixes_frame()),
+    "fixes": (transactions.fixes, FIXES),
     "two": (transactions.one_becomes_two, TWO),
     "rounds": (transactions.rounds, ROUNDS),
     "accounts": (transactions.accounting, ACCOUNTS),

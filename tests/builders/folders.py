@@ -38,6 +38,12 @@ def take(folder: Path, files: Mapping[str, str | bytes]) -> inventory.Inventory:
     return inventory.take(written(folder, files), folder / "w")
 
 
+def state(folder: Path) -> dict[str, tuple[int, bytes]]:
+    """Return of a folder and all below it when it was changed and what is in it."""
+    every = (folder, *folder.rglob("*"))
+    return {str(p): (p.stat().st_mtime_ns, p.read_bytes() if p.is_file() else b"") for p in every}
+
+
 def unpacked(folder: Path, files: Mapping[str, str | bytes]) -> tuple[dict[str, bytes], Opened]:
     """Return what is in these files, written into `e` of a folder, and in their members, as they are opened."""
     found = open_evidence(written(folder, files), folder / "spool")

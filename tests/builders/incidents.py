@@ -47,13 +47,6 @@ def life_frame() -> pd.DataFrame:
     return frame.assign(queue_id=0, offset_msg_id=ids, uniq_key="KEY0")
 
 
-def fixes_frame() -> pd.DataFrame:
-    rows = [
-        ("as it happened", 4608, 0), ("rollback-unknown-topic", 2560, 0), ("client-4.6.1", 0, 0), ("split-tags", 0, 4),
-    ]  # fmt: skip
-    return pd.DataFrame(rows, columns=["fix", "leaked_records", "retries"])
-
-
 def finding(cause: str, verdict: str, kind: str = "root_cause", **more: Any) -> dict[str, Any]:
     plain = {
         "cause": cause, "kind": kind, "verdict": verdict, "title": cause.replace("-", " ").capitalize(),

@@ -5,7 +5,7 @@ import zlib
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from stores import BLANK, V1, V2
+from stores import V1, V2
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LAST_MS = 253_402_300_799_999
@@ -52,133 +52,23 @@ def parse(data: bytes, at: int) -> dict[str, Any] | None:
     }  # fmt: skip
 
 
-def frame(data: bytes, at: int, base: int, head: int) -> tuple[int, list[str]] | None:
-    """Return (bytes, problems) of the record or entry that a walk in step meets at `at`."""
+def problems(data: bytes, at: int, base: int, head: int) -> list[str] | None:
+    """Return what is wrong with the place of the record or entry that begins at `at`, None if none begins there."""
     one = parse(data, at + head)
     if one is None:
         return None
-    problems = [] if one["physical"] == base + at + head else ["physical_offset"]
+    wrong = [] if one["physical"] == base + at + head else ["physical_offset"]
     if head:
         magic, size, _, _, pos, _, _, _, body = struct.unpack_from(">iiqqqiiii", data, at)
         if (magic, size, pos, body) != (1, 48 + one["size"], base + at, one["size"]):
-            if problems:
-                return None
-            problems = ["dledger_header"]
-    return head + one["size"], problems
+            return None if wrong else ["dledger_header"]
+    return wrong
 
 
-def whole(data: bytes, at: int, base: int, head: int) -> bool:
-    """Return whether a record or entry without problems begins at `at`."""
-    step = frame(data, at, base, head)
-    return step is not None and not step[1]
-
-
-def resync(data: bytes, at: int, base: int, head: int) -> int:
-    """Return the first place from `at` where a record says that it belongs there."""
-    for start in range(at, len(data) - head - 90):
-        if data[start + head + 4] == 0xDA:
-            one = parse(data, start + head)
-            if one and one["physical"] == base + start + head:
-                return start
-    return len(data)
-
-
-def blank(data: bytes, at: int, head: int) -> bool:
-    rest = struct.pack(">i", len(data) - at)
-    return data[at : at + 8] == (b"\xff" * 4 + rest if head else rest + BLANK)
-
-
-def walk(data: bytes, base: int, head: int) -> tuple[list[tuple[int, list[str]]], list[tuple[int, int, str]]]:
-    """Return (starts of records with their problems, ranges without records and why)."""
-    at, found, gaps = 0, [], []
-    while at < len(data):
-        step = frame(data, at, base, head)
-        if step:
-            found.append((at + head, step[1]))
-            at += step[0]
-            continue
-        filled = _filler(data, at, base, head)
-        if filled > at:
-            gaps.append((at, filled, "blank"))
-            at = filled
-            continue
-        following = resync(data, at, base, head)
-        if following < len(data):
-            gaps.append((at, following, "corrupt"))
-        else:
-            gaps += _tail(data, at, base, head)
-        at = following
-    return found, gaps
-
-
-def _filler(data: bytes, at: int, base: int, head: int) -> int:
-    rest = data[at:]
-    if len(rest) < 8:
-        return at
-    if blank(data, at, head):
-        return len(data)
-    first, second = struct.unpack_from(">ii", rest)
-    if head:
-        began = struct.pack(">ii", 1, 48), struct.pack(">q", base + at), bytes(4)
-        if len(rest) >= 48 and (rest[:8], rest[24:32], rest[44:48]) == began:
-            return at + 48
-        if first == -1 and 8 <= second < len(rest) and whole(data, at + second, base, head):
-            return at + second
-        return len(data) if first == -1 and second > len(rest) and not any(rest[8:]) else at
-    if rest[4:8] != BLANK:
-        return at
-    return at + first if 8 <= first < len(rest) and whole(data, at + first, base, head) else len(data)
-
-
-def _tail(data: bytes, at: int, base: int, head: int) -> list[tuple[int, int, str]]:
-    rest = data[at:]
-    if not any(rest):
-        return [(at, len(data), "zero_tail")]
-    if _cut(rest, at, base, head):
-        return [(at, len(data), "truncated")]
-    used = at + len(rest.rstrip(b"\0"))
-    for place in range(at, min(used, len(data) - 7)):
-        if blank(data, place, head):
-            return [(at, place, "corrupt"), (place, len(data), "blank")]
-    if len(data) - used < 8:
-        return [(at, len(data), "corrupt")]
-    return [(at, used, "corrupt"), (used, len(data), "zero_tail")]
-
-
-def _cut(rest: bytes, at: int, base: int, head: int) -> bool:
-    if len(rest) < 8:
-        return True
-    first, second = struct.unpack_from(">ii", rest)
-    if head:
-        return first == 1 and second > len(rest) and (len(rest) < 32 or rest[24:32] == struct.pack(">q", base + at))
-    if rest[4:8] not in (V1, V2) or first <= len(rest) or first < 91:
-        return False
-    # What is there must be the beginning of a record of that size: the missing part, filled up, decides no length but
-    # its own.
-    return (len(rest) < 36 or rest[28:36] == struct.pack(">q", base + at)) and _begins(rest, first)
-
-
-def _begins(rest: bytes, size: int) -> bool:
-    if len(rest) < 40:
-        return True
-    (flags,) = struct.unpack_from(">i", rest, 36)
-    pos = 68 + (20 if flags & 0x10 else 8) + (20 if flags & 0x20 else 8)
-    for width in (4, 2 if rest[4:8] == V2 else 1, 2):
-        if pos + width > len(rest):
-            return True
-        length = int.from_bytes(rest[pos : pos + width], "big", signed=True)
-        pos += width
-        if length < 0 or pos + length > size:
-            return False
-        pos += length
-    return pos == size
-
-
-def row(data: bytes, start: int, base: int, problems: list[str]) -> dict[str, Any]:
+def row(data: bytes, start: int, base: int = 0, head: int = 0) -> dict[str, Any]:
     """Return the record at `start` as a row of `messages`, body included."""
-    one = parse(data, start)
-    assert one is not None
-    said = list(problems)
+    one, said = parse(data, start), problems(data, start - head, base, head)
+    assert one is not None and said is not None
     bits = (one["flags"] >> 8) & 7
     codec = {0: "zlib", 1: "lz4", 2: "zstd", 3: "zlib"}.get(bits) if one["flags"] & 1 else "none"
     begin = {

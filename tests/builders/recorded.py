@@ -23,25 +23,8 @@ SMALL = (
     "transaction-consistency",
 )  # fmt: skip
 BIG = ("broker-busy", "half-topic-blowup")
-REACH = (
-    "acl-denied", "broker-unreachable", "offset-first-start", "offset-jump", "offset-reset", "replica-loss",
-    "replica-sync", "topic-missing",
-)  # fmt: skip
-"""Offsets, reach and replicas: their exact truth is in the label."""
-NAMES = tuple(sorted((*SMALL, *BIG)))
-CONSUMERS = (
-    "consumer-backlog", "consumer-backlog-drained", "consumer-stuck", "duplicate-client-id", "subscription-mismatch",
-    "subscription-mismatch-tags", "subscription-restart",
-)  # fmt: skip
-"""What consumers do: the label is kept, not what the decoder says of each record."""
-
-
-EVERY = (*NAMES, *REACH, *CONSUMERS)
-
-
-def archive(name: str) -> Path:
-    folder = HERE.parent / "sample_data"
-    return (folder / "consumers" if name in CONSUMERS else folder) / f"{name}.tar.zst"
+ARCHIVES = {path.name.removesuffix(".tar.zst"): path for path in sorted(HERE.parent.glob("sample_data/**/*.tar.zst"))}
+EVERY = tuple(ARCHIVES)
 
 
 def truth(name: str) -> Iterator[dict[str, Any]]:
@@ -62,7 +45,7 @@ def label(name: str) -> dict[str, Any]:
 def opened(name: str) -> Iterator[tarfile.TarFile]:
     """Open the archive of a recording, to be read from its begin to its end."""
     with (
-        archive(name).open("rb") as packed,
+        ARCHIVES[name].open("rb") as packed,
         zstandard.ZstdDecompressor().stream_reader(packed) as plain,
         tarfile.open(fileobj=plain, mode="r|") as tar,
     ):

@@ -1,7 +1,6 @@
 """One incident in other states of its files: without their names, without a ledger or a line; and the evidence is as it was after every command."""
 
 import gzip
-import hashlib
 import random
 import shutil
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 import pytest
 import recorded
 from click.testing import CliRunner
-from folders import put
+from folders import put, state
 
 import kit
 from kit import causes
@@ -48,18 +47,6 @@ def test_files_without_their_names_show_the_same(tmp_path: Path) -> None:
     plain, changed = told(evidence), told(as_shuffled_files_without_names(evidence, tmp_path))
     assert changed[0] == plain[0] == ["message-identity"]
     assert changed[1] == plain[1]
-
-
-def state(folder: Path) -> dict[str, tuple[int, int, str]]:
-    """Return size, modification time and hash of everything below a folder, folders too."""
-    return {
-        str(p.relative_to(folder)): (
-            p.stat().st_size,
-            p.stat().st_mtime_ns,
-            hashlib.sha256(p.read_bytes()).hexdigest() if p.is_file() else "",
-        )
-        for p in (folder, *sorted(folder.rglob("*")))
-    }
 
 
 @pytest.mark.seconds

@@ -76,7 +76,7 @@ def test_growth_marks_every_doubling_at_its_time() -> None:
 
 
 def test_fixes_shows_leaks_beside_retries_and_names_what_lets_them_through() -> None:
-    chart = transactions.fixes(incidents.fixes_frame())
+    chart = transactions.fixes(frames.FIXES)
     assert [list(each.x) for each in chart.figure.data] == [[4608, 2560, 0, 0], [0, 0, 0, 4]]
     assert chart.reading == "1 of these lets the retries reach the consumer: shorter group name."
 

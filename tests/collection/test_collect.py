@@ -1,7 +1,6 @@
 """The collecting script, run by a real POSIX shell on a made-up broker home."""
 
 import datetime as dt
-import hashlib
 import os
 import shutil
 import subprocess
@@ -9,7 +8,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from folders import put
+from folders import put, state
 from stores import Record, store
 from table import rows_of
 
@@ -54,13 +53,6 @@ def home(tmp_path: Path) -> Path:
     conf = f"storePathRootDir={store}\nbrokerName=a\nnamesrvAddr=10.0.0.1:9876\nsecretKey=hunter2\nlistenPort=10911\n"
     touch(home / "broker.conf", 12, conf.encode())
     return home
-
-
-def fingerprint(folder: Path) -> dict[str, tuple[str, int]]:
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    return {
-        str(p.relative_to(folder)): (hashlib.sha256(p.read_bytes()).hexdigest(), p.stat().st_mtime_ns) for p in files
-    }
 
 
 def run(home: Path, path: str, text: str, *args: str, shell: list[str] = SHELLS[0]) -> subprocess.CompletedProcess[str]:
@@ -120,7 +112,7 @@ def quick(tmp_path: Path) -> str:
 
 @pytest.mark.parametrize("shell", SHELLS, ids=lambda shell: Path(shell[0]).name)
 def test_only_files_of_the_window_and_nothing_changed(home, collected, tmp_path, shell):
-    before = fingerprint(home)
+    before = state(home)
     text = script(START + dt.timedelta(hours=5), START + dt.timedelta(hours=7), "orders")
     assert subprocess.run([*shell, "-n"], input=text, text=True, capture_output=True, check=False).stderr == ""
     got = collected(text, shell=shell)
@@ -135,7 +127,7 @@ def test_only_files_of_the_window_and_nothing_changed(home, collected, tmp_path,
     assert b"hunter2" not in b"".join(got.values())
     assert b"brokerName=a" in got["broker/broker.conf"]
     assert b"LEFT OUT (may hold secrets)" in got["collected.txt"]
-    assert fingerprint(home) == before
+    assert state(home) == before
     assert sorted(p.name for p in tmp_path.iterdir()) == ["bin", "home of broker", "out"]
 
 
@@ -250,14 +242,14 @@ def test_secrets_are_masked_in_every_kind_of_settings(home, collected):
     for name, (content, _) in SETTINGS.items():
         touch(config / name, 12, content.encode())
     clean = touch(config / "consumerOffset.json", 12, b'{"offsetTable":{"a@b":{0:7}}}').read_bytes()
-    before = fingerprint(home)
+    before = state(home)
     got = collected(script())
     for name, (_, kept) in SETTINGS.items():
         assert kept.encode() in got[f"broker/store/config/{name}"], got[f"broker/store/config/{name}"]
     assert got["broker/store/config/consumerOffset.json"] == clean
     assert not [secret for secret in (b"canary", b"12340009", b"hunter2") if secret in b"".join(got.values())]
     assert got["collected.txt"].count(b"SECRETS MASKED") == len(SETTINGS)
-    assert fingerprint(home) == before
+    assert state(home) == before
 
 
 def test_links_out_of_the_folders_are_not_followed(home, quick, collected, tmp_path):

@@ -37,10 +37,10 @@ def tar_with(*members: tuple[str, bytes, bytes]) -> bytes:
     return out.getvalue()
 
 
-def encrypted() -> bytes:
+def patched_zip(own: int, listed: int, byte: int) -> bytes:
+    """Return a zip with a byte changed in its only member's header and in its directory."""
     data = bytearray(zip_of({"x.log": LOG}))
-    data[6] |= 1
-    data[data.index(b"PK\x01\x02") + 8] |= 1
+    data[own] = data[data.index(b"PK\1\2") + listed] = byte
     return bytes(data)
 
 
@@ -68,7 +68,8 @@ HOSTILE = [
     *CLIMBING,
     ("links and devices", lambda: tar_with(*((n, kind, b"") for n, kind in KINDS.items())), {},
      {("!/sym", "link"), ("!/hard", "link"), ("!/dev", "special"), ("!/fifo", "special")}),
-    ("encrypted", encrypted, {}, {("!/x.log", "encrypted")}),
+    ("encrypted", lambda: patched_zip(6, 8, 1), {}, {("!/x.log", "encrypted")}),
+    ("Deflate64", lambda: patched_zip(8, 10, 9), {}, {("!/x.log", "unsupported")}),
     ("overlap", overlapping, {}, {("", "overlap")}),
     ("cut tar", lambda: tar_of({"first": LOG, "second": NOISE})[:60_000],
      {"!/first": LOG, "!/second": NOISE[: 60_000 - 1024 - PADDED]}, {("!/second", "damaged"), ("", "damaged")}),

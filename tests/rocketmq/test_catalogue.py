@@ -15,7 +15,7 @@ from kit.causes import discover
 from kit.data import Row
 from kit.formats.logs.known_texts import confirmed, known_texts
 from kit.i18n import T
-from kit.rocketmq import answers, catalogue, config, upstream, versions
+from kit.rocketmq import answers, catalogue, upstream
 from kit.rocketmq.catalogue import (
     BENIGN,
     EVENTS,
@@ -43,7 +43,7 @@ def test_a_row_says_what_an_operator_needs(row: Event | Problem) -> None:
     assert row.texts and all(len(needle.encode()) > 7 for needle in row.needles)
     assert {row.printed_by.since, row.printed_by.until} <= RELEASES
     for sentence in _sentences(row):
-        assert sentence.en and sentence.zh and not set("{}") & set(sentence.en), f"braces are placeholders: {sentence}"
+        assert not set("{}") & set(sentence.en), f"braces are placeholders: {sentence}"
     if isinstance(row, Event):
         found = row.compiled.search(row.example)
         assert found and any(needle in row.example for needle in row.needles) and len(row.slug) <= 32
@@ -54,14 +54,6 @@ def test_a_row_says_what_an_operator_needs(row: Event | Problem) -> None:
         assert len(set(row.groups)) == len(row.groups)
 
 
-def test_facts_are_told_in_both_languages() -> None:
-    codes = {**answers.CODES, **answers.GRPC_CODES}
-    rows = [*codes.values(), *config.PARAMETERS.values(), *versions.FIXED, *answers.ID_CALLS]
-    sentences = [*answers.MQADMIN_MEANINGS.values(), *(sentence for row in rows for sentence in _sentences(row))]
-    assert len(sentences) > 300 and all(sentence.en and sentence.zh for sentence in sentences)
-    assert {answer.problem for answer in codes.values()} <= {"", *PROBLEMS}
-
-
 def test_a_problem_is_remedied_or_judged_by_a_cause() -> None:
     causes = {cause.slug for cause in discover()}
     for problem in PROBLEMS.values():
@@ -70,6 +62,8 @@ def test_a_problem_is_remedied_or_judged_by_a_cause() -> None:
         assert not problem.seen.normal_with or problem.seen.normal_with in EVENTS
         assert problem.fault.since in RELEASES and problem.fault.until in RELEASES, problem.slug
     assert len(EVENTS) + len(PROBLEMS) == len(catalogue._EVERY), "a slug is used twice"
+    codes = {**answers.CODES, **answers.GRPC_CODES}
+    assert {answer.problem for answer in codes.values()} <= {"", *PROBLEMS}
     shown = [slug for problem in PROBLEMS.values() for slug in problem.seen.passing]
     assert sorted(shown) == sorted(PASSING) and set(STARTS["clients"]) <= set(EVENTS)
     # A missing subscription is subscription-mismatch's own sign: what that cause quotes is not listed as harmless.

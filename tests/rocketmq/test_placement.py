@@ -38,13 +38,10 @@ def test_where_the_published_verdicts_stop_holding(placement, failure, worst):
     assert row["worst"] == worst and failure not in DOCUMENTED[placement]
 
 
-def test_the_table_is_whole_and_in_both_languages():
+def test_the_table_is_whole():
     rows = table()
     assert {(row["placement"], row["failure"]) for row in rows} == {(p, f) for p in PLACEMENTS for f in FAILURES}
-    for row in rows:
-        assert row["worst"] in OUTCOMES
-        for path in row["outcomes"].values():
-            assert all(STEPS[step].en and STEPS[step].zh for step in path)
+    assert {row["worst"] for row in rows} <= set(OUTCOMES)
 
 
 FLAGS = ["looks_at_status", "looks_at_local_state", "log_joins_outer", "producer_returns", "copies_apart", "idempotent"]

@@ -5,6 +5,7 @@ import re
 import resource
 import struct
 import time
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -17,7 +18,7 @@ import plain_reader
 import pytest
 import recorded
 from growing import Clock, watch, write
-from stores import Record, store
+from stores import BLANK, Record, store
 from table import rows_of
 
 pytestmark = pytest.mark.seconds
@@ -27,13 +28,15 @@ EVERY = 2.0
 
 def watched(name: str, tmp_path: Path) -> list[dict[str, Any]]:
     """Replay a recording under a watch; return its alerts."""
-    growing = replay(recorded.whole(name), tmp_path)
-    clock = Clock(growing.begin - EVERY)
+    writes = deque(replay(recorded.whole(name)))
+    clock = Clock(writes[0].at - EVERY)
     seen = watch(tmp_path, clock)
     alerts = seen.step()
-    while clock.now < growing.end + 3 * EVERY:
+    end = writes[-1].at + 3 * EVERY
+    while clock.now < end:
         clock.now += EVERY
-        growing.advance(clock.now)
+        while writes and writes[0].at <= clock.now:
+            writes.popleft().into(tmp_path)
         alerts += seen.step()
     assert seen.figures.signs["unreadable"] == 0
     return alerts
@@ -90,147 +93,93 @@ def test_nothing_rings_where_all_is_well(name: str, tmp_path: Path) -> None:
 
 GMT8 = 8 * 3600
 TIME = re.compile(rb"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
+Cuts = Iterable[tuple[float, int]]
+"""How a file grew: when it had bytes up to where."""
 
 
-@attrs.define
+@attrs.define(order=True)
 class Write:
-    """Bytes that come to a file at one moment; `whole`: the file is replaced by them."""
+    """Bytes that come to a file at one moment, behind what it has; `size`: of a file that was allocated ahead."""
 
     at: float
     name: str
+    start: int
     data: bytes
-    start: int = 0
-    whole: bool = False
     size: int = 0
 
-
-@attrs.define
-class Replay:
-    """All writes of one evidence folder in order; `advance` does those up to a moment."""
-
-    folder: Path
-    writes: list[Write]
-    done: int = 0
-
-    @property
-    def begin(self) -> float:
-        return self.writes[0].at
-
-    @property
-    def end(self) -> float:
-        return self.writes[-1].at
-
-    def advance(self, until: float) -> None:
-        while self.done < len(self.writes) and self.writes[self.done].at <= until:
-            self._write(self.writes[self.done])
-            self.done += 1
-
-    def _write(self, write: Write) -> None:
-        path = self.folder / write.name
+    def into(self, folder: Path) -> None:
+        path = folder / self.name
         path.parent.mkdir(parents=True, exist_ok=True)
-        if write.whole:
-            path.write_bytes(write.data)
-        elif write.size:
-            with path.open("r+b" if path.exists() else "w+b") as file:
-                file.truncate(write.size)
-                file.seek(write.start)
-                file.write(write.data)
-        else:
-            with path.open("ab") as file:
-                file.write(write.data)
-        os.utime(path, (write.at, write.at))
+        with path.open("r+b" if self.start else "wb") as file:
+            file.truncate(self.size or self.start)
+            file.seek(self.start)
+            file.write(self.data)
+        os.utime(path, (self.at, self.at))
 
 
-def replay(evidence: Path, into: Path) -> Replay:
-    """Plan the replay of an unpacked evidence folder."""
+def replay(evidence: Path) -> list[Write]:
+    """Return all writes of an unpacked evidence folder in order."""
+    stored: dict[Path, dict[int, float]] = defaultdict(dict)
     writes: list[Write] = []
-    times: dict[str, dict[int, float]] = {}
-    files = sorted(p for p in evidence.rglob("*") if p.is_file())
-    for path in files:
+    # Of a store its commit log comes first: it has the times of what the queues name.
+    for path in sorted((p for p in evidence.rglob("*") if p.is_file()), key=lambda p: "commitlog" not in p.parts):
+        data, name, changed = path.read_bytes(), path.relative_to(evidence).as_posix(), path.stat().st_mtime
         if path.parent.name == "commitlog":
-            base = int(path.name)
-            stored = {base + at: _quarter(moment) for at, _, moment in records(path.read_bytes())}
-            times.setdefault(str(path.parents[1]), {}).update(stored)
-    for path in files:
-        name = path.relative_to(evidence).as_posix()
-        writes += _file(path, name, times.get(str(path.parents[3]) if len(path.parents) > 3 else "", {}))
-    return Replay(into, sorted(writes, key=lambda each: each.at))
+            times = stored[path.parents[1]]
+            writes += growth(name, data, records(data, int(path.name), times), len(data))
+        elif "consumequeue" in path.parts:
+            writes += growth(name, data, units(data, stored[path.parents[3]]), len(data))
+        elif "snapshots" in path.parts and "consumerOffset" in name:
+            # What the broker kept at that moment is kept where the broker keeps it.
+            writes.append(Write(changed, f"{name.split('/')[0]}/store/config/consumerOffset.json", 0, data))
+        elif name.endswith((".log", ".csv")):
+            writes += growth(name, data, lines(data, changed))
+        elif path.name != "checkpoint" and path.parent.name != "index":
+            writes.append(Write(changed, name, 0, data))
+    return sorted(writes)
 
 
-def _file(path: Path, name: str, times: dict[int, float]) -> Iterator[Write]:
-    parts = name.split("/")
-    changed = path.stat().st_mtime
-    if parts[-2:-1] == ["commitlog"]:
-        data = path.read_bytes()
-        pieces = [(_quarter(stored), at, at + size) for at, size, stored in records(data)]
-        end = pieces[-1][2] if pieces else 0
-        filler = [(0.0, end, end + 8)] if end and data[end + 4 : end + 8] == b"\xcb\xd4\x31\x94" else []
-        yield from _preallocated(name, data, [*pieces, *filler])
-    elif "consumequeue" in parts:
-        data = path.read_bytes()
-        yield from _preallocated(name, data, _units(data, times, min(times.values(), default=changed)))
-    elif "index" in parts or parts[-1] == "checkpoint":
-        return
-    elif "snapshots" in parts and "consumerOffset" in name:
-        # What the broker kept at that moment is kept where the broker keeps it.
-        yield Write(changed, f"{parts[0]}/store/config/consumerOffset.json", path.read_bytes(), whole=True)
-    elif not name.endswith((".log", ".csv")):
-        yield Write(changed, name, path.read_bytes(), whole=True)
-    else:
-        yield from _lines(path, name, changed)
-
-
-def _lines(path: Path, name: str, changed: float) -> Iterator[Write]:
-    """Yield the lines of a text by their own times (GMT+8, as all recordings have them), a second at once."""
-    at, held = 0.0, []
-    for line in path.read_bytes().splitlines(keepends=True):
-        found = TIME.search(line[:40])
-        moment = _moment(found[0]) if found else at
-        if moment > at and held:
-            yield Write(at or moment, name, b"".join(held))
-            held = []
-        at = max(at, moment)
-        held.append(line)
-    if held:
-        yield Write(at or changed, name, b"".join(held))
-
-
-def _moment(text: bytes) -> float:
-    # The end of the second that is printed: what happened in it has happened.
-    return datetime.fromisoformat(text.decode() + "+00:00").timestamp() - GMT8 + 0.999
-
-
-def _preallocated(name: str, data: bytes, pieces: Iterable[tuple[float, int, int]]) -> Iterator[Write]:
-    """Yield (due, start, end) of a preallocated file; what is due no later than what is before it comes with that."""
+def growth(name: str, data: bytes, cuts: Cuts, size: int = 0) -> Iterator[Write]:
+    """Yield the writes of a file; what is due no later than what is before it comes with that."""
     moment = begin = stop = 0
-    for due, start, end in pieces:
-        if due > moment and start > begin:
-            yield Write(moment, name, data[begin:start], begin, size=len(data))
-            begin = start
+    for due, end in cuts:
+        if due > moment and stop > begin:
+            yield Write(moment, name, begin, data[begin:stop], size)
+            begin = stop
         moment, stop = max(moment, due), end
     if stop > begin:
-        yield Write(moment, name, data[begin:stop], begin, size=len(data))
+        yield Write(moment, name, begin, data[begin:stop], size)
 
 
-def records(data: bytes) -> Iterator[tuple[int, int, float]]:
-    """Yield (position, size, store time in seconds) of the records of a file."""
+def lines(data: bytes, changed: float) -> Cuts:
+    """Yield the lines of a text by their own times (GMT+8, as all recordings have them): at the end of the second that is printed."""
+    each = data.splitlines(keepends=True)
+    found = [TIME.search(line[:40]) for line in each]
+    dues = [one and datetime.fromisoformat(one[0].decode() + "+00:00").timestamp() - GMT8 + 0.999 for one in found]
+    at, end = next(filter(None, dues), changed), 0
+    for line, due in zip(each, dues, strict=True):
+        at, end = max(at, due or 0), end + len(line)
+        yield at, end
+
+
+def records(data: bytes, base: int, times: dict[int, float]) -> Cuts:
+    """Yield the records of a commit log by their store times, a quarter of a second at once, then its filler; note the times."""
     at = 0
     while (record := oracle.parse(data, at)) is not None:
-        yield at, record["size"], record["stored"] / 1000
+        times[base + at] = -(-record["stored"] // 250) / 4
+        yield times[base + at], at + record["size"]
         at += record["size"]
+    if at and data[at + 4 : at + 8] == BLANK:
+        yield 0, at + 8
 
 
-def _quarter(seconds: float) -> float:
-    return -(-seconds * 4 // 1) / 4
-
-
-def _units(data: bytes, times: dict[int, float], first: float) -> Iterator[tuple[float, int, int]]:
+def units(data: bytes, times: dict[int, float]) -> Cuts:
     """Yield the units of a queue by the store times of their records; what clean-up has deleted was there before."""
-    for at in range(0, len(data) - 19, 20):
-        physical, size = struct.unpack_from(">qi", data, at)
+    for end in range(20, len(data) + 1, 20):
+        physical, size = struct.unpack_from(">qi", data, end - 20)
         if not size:
-            break
-        yield times.get(physical, first), at, at + 20
+            return
+        yield times.get(physical, min(times.values())), end
 
 
 BEGIN = 1_795_305_600

@@ -16,7 +16,6 @@ import os
 import random
 import socket
 import struct
-import tarfile
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,7 +26,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import zstandard
-from folders import put, tar_of, zip_of
+from folders import put, tar_of
 from stores import BLANK, Record, store
 from table import rows_of
 
@@ -277,31 +276,6 @@ def a_hole_of_a_gigabyte(at: Path) -> None:
     (at / "commitlog").mkdir()
     with (at / "commitlog" / f"{1 << 30:020}").open("wb") as file:
         file.truncate(1 << 30)
-
-
-def patched_zip(own: int, listed: int, byte: int) -> bytes:
-    """Return a zip with a byte changed in its only member's header and in its directory."""
-    data = bytearray(zip_of({"x.log": LOG.encode()}))
-    data[own] = data[data.index(b"PK\1\2") + listed] = byte
-    return bytes(data)
-
-
-def nested_zip(depth: int) -> bytes:
-    data = zip_of({"x.log": LOG.encode()})
-    for n in range(depth):
-        data = zip_of({f"{n}.zip": data})
-    return data
-
-
-def tar_of_links() -> bytes:
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w") as tar:
-        kinds = {"l": tarfile.SYMTYPE, "h": tarfile.LNKTYPE, "p": tarfile.FIFOTYPE, "c": tarfile.CHRTYPE}
-        for name, kind in kinds.items():
-            info = tarfile.TarInfo(name)
-            info.type, info.linkname = kind, "/etc/passwd"
-            tar.addfile(info)
-    return out.getvalue()
 
 
 def odd_properties() -> bytes:

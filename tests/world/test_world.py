@@ -16,16 +16,12 @@ import recorded
 import strange
 
 import kit
-from kit.case import unreadable
+from kit.case import tables, unreadable
 from kit.case.case import Case
 
 INCIDENT = "transaction-consistency"
 SECONDS = 30
 """For one small strange thing on its own; the slowest of them takes three on a slow machine."""
-TABLES = (
-    "messages", "skipped", "traces", "consumequeue", "index", "logs", "config_files", "offsets", "rows", "sends",
-    "admin", "metrics",
-)  # fmt: skip
 QUICK = [name for name, one in strange.ALL.items() if not one.slow]
 SLOW = [name for name, one in strange.ALL.items() if one.slow]
 
@@ -60,7 +56,7 @@ def test_alone(name: str, tmp_path: Path) -> None:
     began = effort.worked()
     case = kit.open_case(made, tmp_path / "workspace")
     assert not missing(case.inventory, made)
-    for table in TABLES:
+    for table in tables.specs():
         rows = ds.dataset(case.folder(table), format="parquet").to_table()
         # As Spark hands it to pandas; what analyses get of messages and logs is cut before.
         cut = [n for n in ("ts", "born_timestamp", "store_timestamp") if n in rows.column_names]
@@ -162,7 +158,7 @@ def test_files_that_grow_after_the_inventory(tmp_path: Path) -> None:
     for item in case.inventory.items:
         if not item.path.endswith("kept.log"):
             Path(item.path).write_bytes(Path(item.path).read_bytes() * 2)
-    for table in TABLES:
+    for table in tables.specs():
         case.folder(table)
     files = ds.dataset(case.folder("logs"), format="parquet").to_table(columns=["file"]).column("file").to_pylist()
     assert files.count("kept.log") == 40

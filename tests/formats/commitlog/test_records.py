@@ -2,6 +2,7 @@
 
 import itertools
 import random
+import struct
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -77,13 +78,23 @@ def test_damage_costs_only_what_it_hits(seed: int, changes: list[tuple[str, floa
     hurt = bytes(data)
     rows, gaps = read(hurt, made.base, made.head)
 
-    found, expected = oracle.walk(hurt, made.base, made.head)
-    assert gaps == expected
-    assert rows == [oracle.row(hurt, start, made.base, problems) for start, problems in found]
-    assert covered(rows, gaps, made.base, made.head, len(hurt))
-    kept = {r["physical_offset"] - made.base - made.head for r in rows}
+    place = (made.base, made.head)
+    starts = [r["physical_offset"] - made.base for r in rows]
+    assert rows == [oracle.row(hurt, start, *place) for start in starts]
+    assert covered(rows, gaps, *place, len(hurt))
     intact = {start for start, end in made.spans if end <= len(hurt) and hurt[start:end] == made.data[start:end]}
-    assert intact <= kept
+    begins = {start - made.head for start in starts}
+    assert intact <= begins
+    # Behind a record one counts whose lengths agree, elsewhere one that says that it belongs there too.
+    behind = {0, *(start + row["store_size"] for start, row in zip(starts, rows, strict=True))}
+    assert {at for at in behind if oracle.problems(hurt, at, *place) is not None} == begins & behind
+    assert not any(oracle.problems(hurt, at, *place) == ["physical_offset"] for at in begins - behind)
+    for start, end, reason in gaps:
+        first, second = struct.unpack(">ii", hurt[start : start + 8].ljust(8, b"\0"))
+        assert (reason == "zero_tail") == (end == len(hurt) and not any(hurt[start:end]))
+        assert reason != "blank" or (first in (-1, 1) if made.head else second.to_bytes(4, signed=True) == stores.BLANK)
+        size = second if made.head else first
+        assert reason != "truncated" or (end == len(hurt) and (end - start < 8 or size > end - start))
 
 
 @effort.examples(200)
@@ -96,24 +107,50 @@ def test_broken_utf8_is_repaired_as_java_does(raw: bytes) -> None:
     assert broken is None or broken.tolist()[1:] == [False, False]
 
 
-def test_reasons_of_what_is_no_record() -> None:
-    whole = stores.store([stores.Record(body=b"x" * 100)] * 3).data
-    size = len(whole) // 3
-    assert read(whole[: 2 * size + 50], 0, 0)[1] == [(2 * size, 2 * size + 50, "truncated")]
-    assert read(whole + bytes(500), 0, 0)[1] == [(3 * size, 3 * size + 500, "zero_tail")]
-    torn = whole[: 2 * size + 100] + bytes(5000)
-    end = len(torn.rstrip(b"\0"))
-    assert read(torn, 0, 0)[1] == [(2 * size, end, "corrupt"), (end, len(torn), "zero_tail")]
-    holed = whole[:size] + bytes(size) + whole[2 * size :]
-    assert read(holed, 0, 0)[1] == [(size, 2 * size, "corrupt")]
+PLAIN, ENTRIES = (stores.store([stores.Record(body=b"x" * 100)] * 3, dledger=dledger).data for dledger in (False, True))
+ONE, ENTRY = len(PLAIN) // 3, len(ENTRIES) // 3
+BLANK_AT = PLAIN[:ONE] + struct.pack(">i", 60) + stores.BLANK
+GAPS = [
+    (PLAIN[: 2 * ONE + 50], [(2 * ONE, 2 * ONE + 50, "truncated")]),
+    (PLAIN[: 2 * ONE + 6], [(2 * ONE, 2 * ONE + 6, "truncated")]),
+    (PLAIN + bytes(500), [(3 * ONE, 3 * ONE + 500, "zero_tail")]),
+    # Of a few zeros nobody knows whether anything was to be written there.
+    (PLAIN + b"\1" * 90 + bytes(7), [(3 * ONE, 3 * ONE + 97, "corrupt")]),
+    (PLAIN[: 2 * ONE + 100] + bytes(5000), [(2 * ONE, 2 * ONE + 100, "corrupt"), (2 * ONE + 100, 2 * ONE + 5100, "zero_tail")]),
+    # What only begins like a record, right in front of one.
+    (PLAIN[:ONE] + stores.V1.rjust(ONE) + PLAIN[2 * ONE :], [(ONE, 2 * ONE, "corrupt")]),
+    # Half a record that belongs elsewhere, or whose lengths leave nothing for its end, is none that was cut off.
+    (PLAIN[:50], [(0, 50, "truncated")]),
+    (PLAIN[ONE : ONE + 50], [(0, 50, "corrupt")]),
+    (PLAIN[:84] + struct.pack(">i", 9999) + PLAIN[88:140], [(0, 140, "corrupt")]),
+    # Filler to the end of the file, behind damage too, or with what an earlier file left in it; filler in front of the next file.
+    (BLANK_AT + bytes(52), [(ONE, ONE + 60, "blank")]),
+    (PLAIN[:ONE] + b"\1" * 40 + BLANK_AT[ONE:] + bytes(52), [(ONE, ONE + 40, "corrupt"), (ONE + 40, ONE + 100, "blank")]),
+    (BLANK_AT + bytes(52) + PLAIN[:ONE], [(ONE, 2 * ONE + 60, "blank")]),
+    (BLANK_AT + bytes(52) + stores.Record().encode(ONE + 60), [(ONE, ONE + 60, "blank")]),
+]  # fmt: skip
+UNFILLED = struct.pack(">ii", -1, 60)
+"""As MmapFileList of DLedger begins its filler."""
+GAPS_OF_ENTRIES = [
+    (ENTRIES[: ENTRY + 40], [(ENTRY, ENTRY + 40, "truncated")]),
+    # An entry that belongs elsewhere, whole or cut.
+    (ENTRIES[:ENTRY] + ENTRIES[:ENTRY], [(ENTRY, 2 * ENTRY, "corrupt")]),
+    (ENTRIES[:ENTRY] + ENTRIES[: ENTRY - 9], [(ENTRY, 2 * ENTRY - 9, "corrupt")]),
+    (ENTRIES[:ENTRY] + UNFILLED + bytes(52), [(ENTRY, ENTRY + 60, "blank")]),
+    (ENTRIES[:ENTRY] + UNFILLED + bytes(20), [(ENTRY, ENTRY + 28, "blank")]),
+    (ENTRIES[:ENTRY] + UNFILLED + b"\1" * 20, [(ENTRY, ENTRY + 28, "corrupt")]),
+    (ENTRIES[:ENTRY] + UNFILLED + bytes(52) + stores.store([stores.Record()], ENTRY + 60, True).data, [(ENTRY, ENTRY + 60, "blank")]),
+    # An entry without a body.
+    (struct.pack(">iiqqqiiii", 1, 48, 0, 3, 0, 0, 0, 0, 0) + stores.store([stores.Record()], 48, True).data, [(0, 48, "blank")]),
+]  # fmt: skip
 
 
-def test_joined_files_of_one_log_are_walked_through() -> None:
-    first = stores.store([stores.Record()] * 2, base=0, blank=100)
-    second = stores.store([stores.Record()], base=len(first.data))
-    rows, gaps = read(first.data + second.data, 0, 0)
-    assert len(rows) == 3
-    assert gaps == [(184, 284, "blank")]
+@pytest.mark.parametrize(
+    ("data", "head", "gaps"),
+    [*((*row[:1], 0, row[1]) for row in GAPS), *((*row[:1], 48, row[1]) for row in GAPS_OF_ENTRIES)],
+)
+def test_reasons_of_what_is_no_record(data: bytes, head: int, gaps: list[tuple[int, int, str]]) -> None:
+    assert read(data, 0, head)[1] == gaps
 
 
 def test_sniffing_tells_logs_from_other_files() -> None:
