@@ -12,7 +12,6 @@ recognised.
 from __future__ import annotations
 
 import datetime as dt
-import io
 import struct
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -79,32 +78,29 @@ def cut(case: Case, out: Path, wish: Wish) -> dict[str, tuple[int, int] | int]:
     offsets = _offsets(case, wish, lives) if case.has("messages") else {}
     points = np.unique(np.concatenate([NONE, *offsets.values()]))
     lines = _mentions(case, lives) if wish.ids else {}
-    parts: list[tuple[str, int, int]] = []
+    kept, every = Counter[str](), Counter[str]()
     left_out = Counter(unknown=len(case.unzoned.not_recognised))
     for item in case.unzoned.items:
-        target = _place(out, item.file)
+        target, name, count = _place(out, item.file), "", (0, 0)
         if item.replica_of:
             left_out["copies"] += 1
         elif item.kind in STORES:
-            parts.append(("records", *commitlog(item.file, item.path, item.base, offsets.get(item.file, NONE), target)))
+            name = "records"
+            count = commitlog(item.file, item.path, item.base, offsets.get(item.file, NONE), target)
         elif item.kind == "consumequeue" and item.detail.get("unit", "plain") == "plain":
-            parts.append(("units", *queue(item.path, points, target)))
+            name, count = "units", queue(item.path, points, target)
         elif item.kind == "log":
-            parts.append(("entries", *_entries(case, item, wish, lines.get(item.file, []), target)))
+            name, count = "entries", _entries(case, item, wish, lines.get(item.file, []), target)
         elif item.kind in WHOLE:
             _write(item.path, [(0, item.bytes)], target)
         else:
             left_out["unknown" if item.kind in ("empty", "other", "lock") else "built"] += 1
+        kept[name], every[name] = kept[name] + count[0], every[name] + count[1]
     files = [path for path in out.rglob("*") if path.is_file()]
-    parts.append(("files", len(files), len(case.unzoned.items)))
-    parts.append(("bytes", sum(map(_on_disk, files)), sum(item.bytes for item in case.unzoned.items)))
-    counts: dict[str, tuple[int, int] | int] = {}
-    for name in NAMES:
-        some = sum(part[1] for part in parts if part[0] == name)
-        every = sum(part[2] for part in parts if part[0] == name)
-        if every or left_out[name]:
-            counts[name] = (some, every) if every else left_out[name]
-    return counts
+    kept |= {"files": len(files), "bytes": sum(map(_on_disk, files))}
+    every |= {"files": len(case.unzoned.items), "bytes": sum(item.bytes for item in case.unzoned.items)}
+    counts = {name: (kept[name], every[name]) if every[name] else left_out[name] for name in NAMES}
+    return {name: count for name, count in counts.items() if count}
 
 
 def _on_disk(path: Path) -> int:
@@ -253,15 +249,9 @@ def _write(
             if filler and begin > out.tell():
                 out.write(filler(begin - out.tell()))
                 out.seek(begin)
-            _copy(source, begin, end, out)
-
-
-def _copy(source: io.BufferedReader, start: int, end: int, out: io.BufferedWriter) -> None:
-    """Append the bytes [start, end) of a file."""
-    source.seek(start)
-    while start < end and (data := source.read(min(_CHUNK, end - start))):
-        out.write(data)
-        start += len(data)
+            source.seek(begin)
+            while data := source.read(max(0, min(_CHUNK, end - source.tell()))):
+                out.write(data)
 
 
 def queue(path: str, offsets: Longs, target: Path) -> tuple[int, int]:
