@@ -48,6 +48,7 @@ def of(case: Case) -> list[Damage]:
     lost += [damage("zeros", "corrupt", **each) for each in _zeros(case, ranges)]
     lost += [damage("records", "corrupt", **each) for each in _records(case)]
     lost += [damage("disagree", "disagree", file=file, other=other) for file, other in case.unzoned.disagree]
+    lost += [damage("same_name", "disagree", **row) for row in _same_names(case)]
     lost += [damage("values", "values", file=file, count=count) for file, count in _out_of_range(case).items()]
     case.folder("config_files")  # all else that may be unread was read above
     lost += [damage("not_read", each.reason, file=each.file, why=each.say(case.lang)) for each in case.unread()]
@@ -64,6 +65,12 @@ def _out_of_range(case: Case) -> dict[str, int]:
                 row = case.sql(large, file=item.file, column=column, large=LARGE).first()
                 counts[item.file] += row.n if row else 0
     return {file: n for file, n in counts.items() if n}
+
+
+def _same_names(case: Case) -> list[dict[str, Any]]:
+    """Return the rows of `same_names`, if a command read the records of several stores."""
+    folders = {PurePosixPath(item.file).parent for item in case.unzoned.of_kind(*STORES)}
+    return case.facts.rows("same_names") if len(folders) > 1 and case.has_read_messages() else []
 
 
 def _zeros(case: Case, ranges: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -38,6 +38,12 @@ WRONG = {
     "row_stands": True, "committed": True, "wrong": True, "ts": AT, "file": "transaction.log", "line": 3, "half_file": "0", "half_physical_offset": 50,
 }  # fmt: skip
 ANSWERED = SEEN | {"event": "check-answer-rollback", "file": "transaction.log", "source": "transaction"}
+CHECK = SEEN | {"event": "check-channel-null", "file": "transaction.log", "source": "transaction"}
+EMPTY = SEEN | {"event": "producer-table-empty", "file": "broker.log", "source": "broker"}
+DISCARDS = [
+    {"producer_group": group, "unknown": unknown}
+    for group, unknown in [("orders", 0), ("orders", 0), ("orders", 15), ("hotel", 0)]
+]
 
 ROWS: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
     # slug, facts, verdict, some of the figures
@@ -58,6 +64,10 @@ ROWS: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
     ("shared-producer-group", {"has": ["messages"], "sources": ["transaction"], "known_texts": [ANSWERED],
                                "foreign_answers": [WRONG | {"answer": "COMMIT", "wrong": False}]},
      "ruled_out", {"foreign_answers": 1, "wrong_answers": 0}),
+    # Of 4 discards one was answered UNKNOWN until the limit, one is of a group that was connected.
+    ("producer-offline", {"has": ["messages"], "sources": ["transaction", "broker"], "known_texts": [CHECK, EMPTY],
+                          "offline_groups": [{"producer_group": "orders"}], "transaction_totals": [TOTALS | {"discarded": 4}],
+                          "discards_stored": [{"kept": True}], "discarded_transactions": DISCARDS}, "confirmed", {"discarded": 2}),
 ]  # fmt: skip
 
 

@@ -61,7 +61,7 @@ def _running(facts: Facts) -> Iterator[Subscription]:
 
 def _printed(facts: Facts) -> Iterator[Subscription]:
     """Yield the subscriptions in heartbeats of clients and in the broker's log."""
-    by_address = {(c["group"], c["address"]): c for c in connections(facts) if not c["listed"]}
+    by_address = {(c["group"], c["address"]): c for c in connections(facts)}  # the broker's log behind mqadmin's lists
     # A client existed until the last time in its log, rounded up to a second.
     ends = {i.file: i.last + dt.timedelta(seconds=1) for i in facts.zoned.items if i.last is not None}
     for statement in consumer_logs.of(facts, "heartbeat-data", "consumer-registered"):
@@ -70,7 +70,8 @@ def _printed(facts: Facts) -> Iterator[Subscription]:
             client, last = statement.client_id or "", admin_output.naive(ends.get(statement.file))
             if statement.event == "consumer-registered":
                 known = by_address.get((group, address))
-                client, last = (known["client_id"], known["last"]) if known else (address, None)
+                client = known["client_id"] if known else address
+                last = known["last"] if known and not known["listed"] else None
             yield Subscription(group, client, topics, statement.first, last, ref)
 
 
@@ -136,10 +137,10 @@ def owned(facts: Facts, group: str, topic: str, queue_id: int) -> bool | None:
     return queue_id in known if known else None
 
 
-def window(firsts: list[Time], facts: Facts) -> tuple[dt.datetime, dt.datetime] | None:
-    """Return the time from the earliest of these times to the last statement about consuming, None without one."""
+def window(firsts: list[Time], facts: Facts, group: str) -> tuple[dt.datetime, dt.datetime] | None:
+    """Return the time from the earliest of these times to the last statement about a group, None without one."""
     known = [first for first in firsts if first is not None]
-    lasts = (statement.last for statement in consumer_logs.every(facts) if statement.last is not None)
+    lasts = (s.last for s in consumer_logs.every(facts) if s.group == group and s.last is not None)
     return (min(known), max([*known, *lasts])) if known else None
 
 

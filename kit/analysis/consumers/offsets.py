@@ -119,6 +119,13 @@ def _from_the_beginning(facts: Facts, pull: Row) -> bool:
     return born is None or begun is None or begun <= born + BEFORE
 
 
+def first_pulls_logged(facts: Facts) -> bool:
+    """Return whether client logs print the first pull of every queue of which a group has an offset."""
+    pulled = {(row["group"], row["topic"], row["queue_id"]) for row in lines(facts, "pull-started")}
+    own = (row for row in copies(facts) if not row["topic"].startswith(lag.INNER))
+    return bool(pulled) and all((row["group"], row["topic"], row["queue_id"]) in pulled for row in own)
+
+
 def late_starts(facts: Facts) -> list[Row]:
     """Return the table `late_starts`, where no copy of offsets and no new group says more."""
     known = copies(facts) or created(facts) or not lines(facts, "pull-started")

@@ -8,6 +8,8 @@ several with the same body (stored twice). The timeout of a send does not show w
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from pathlib import PurePosixPath
 from typing import Final
 
 import attrs
@@ -60,6 +62,11 @@ class Ledger:
     def knows_kinds(self) -> bool:
         """Whether a kind of error that the evidence does not show did not happen."""
         return self.whole and not self.kind_unknown
+
+    def beside(self, files: Iterable[str]) -> pd.Series:
+        """Return for each failed send whether it is reported in the folder (host) of one of these files."""
+        folders = {str(PurePosixPath(file).parent) for file in files}
+        return self.failed["file"].map(lambda file: str(PurePosixPath(str(file)).parent) in folders).astype(bool)
 
     def of_kind(self, kind: str) -> pd.DataFrame:
         """Return the failed sends that are known to be of one kind."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import difflib
 import itertools
-from pathlib import PurePosixPath
 from typing import Any, Final
 
 from kit.analysis import reach, refs, setup
@@ -77,13 +76,12 @@ def _failed_sends(facts: Facts, seen: refs.Seen) -> int | None:
     ledger = sends.ledger(facts)
     if ledger.source is None:
         return None
-    folders = {str(PurePosixPath(file).parent) for file, _ in seen.places}
-    inside = ledger.failed["file"].map(lambda file: str(PurePosixPath(str(file)).parent) in folders)
+    inside = ledger.beside(file for file, _ in seen.places)
     # What flow control refused, what timed out, what has another code or reached no broker is no refusal of it.
     other = ledger.failed["kind"].isin([*attempts.REFUSALS, "CLIENT_TIMEOUT"])
     other |= ledger.failed["outcome"].fillna("").str.contains(OTHERWISE)
     # Of failed sends that another folder reports it is not known whether access control refused them.
-    return int(ledger.failed.loc[inside.astype(bool) & ~other, "identity"].nunique()) or (None if (~other).any() else 0)
+    return int(ledger.failed.loc[inside & ~other, "identity"].nunique()) or (None if (~other).any() else 0)
 
 
 def topic_missing(facts: Facts) -> Observed:

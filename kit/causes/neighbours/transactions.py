@@ -138,13 +138,17 @@ def producer_offline(facts: Facts) -> Observed:
     checks = null.count or empty.count
     states = totals.summary(facts) if checks else {}
     rows = facts.rows("unreached_checks") if null and not empty else []
+    # What its own producers answered UNKNOWN to, or another group's, was not discarded because nobody could be asked.
+    if (discarded := states.get("discarded")) and groups:
+        every = facts("discarded_transactions")
+        others = every["producer_group"].notna() & ~every["producer_group"].isin(groups)
+        discarded -= int(((every["unknown"] > 0) | others).sum())
     # Producers of the same groups were answering while most checks found no channel.
     busy = next((row for row in rows if row["in_traffic"] * 2 > row["lines"]), None)
     offline = facts.refs([(busy["file"], busy["line"])]) if busy else refs.quote(facts, empty)
     values = {
         **(busy or {}), "checks": checks, "nulls": null.count, "empty": empty.count, "left": left.count, "groups": groups,
-        "unreached_checks": checks if looked else None, "discarded": states.get("discarded"),
-        "pending": states.get("pending"),
+        "unreached_checks": checks if looked else None, "discarded": discarded, "pending": states.get("pending"),
     }  # fmt: skip
     quotes = {
         "checks-unanswered": refs.quote(facts, null or empty), "no-connection": offline,

@@ -75,8 +75,9 @@ def _never(facts: Facts, observed: Observed, address: str, failed: list[reach.Ro
     quotes = facts.refs([place]) if place else ()
     at_host = [(row["file"], row["line"]) for row in bridges or own[:1]] if bridges or not instead else []
     differs = [place] if loopback and place else [] if loopback else [*at_host, *(instead[1] if instead else ())]
-    # The sends that reached no broker: a refused one got an answer, a stored one arrived.
-    unanswered = ~ledger.failed["kind"].isin(attempts.REFUSALS)
+    # The sends that reached no broker: a refused one got an answer, a stored one arrived, other hosts' failed otherwise.
+    beside = ledger.beside(row["file"] for row in failed)
+    unanswered = ~ledger.failed["kind"].isin(attempts.REFUSALS) & (beside | (not beside.any()))
     stored = pd.to_numeric(ledger.failed["originals"]) > 0
     observed.values |= {
         "count": sum(row["failed"] for row in failed), "only_failures": only, "advertised": address,

@@ -91,7 +91,7 @@ def _owners(
     refs = [ref for rows in of_several for ref in quoting.lines(facts, rows, 2)]
     refs += [ref for topic, ids in nobody.items() for ref in lag.refs(facts, group, topic, ids[0])]
     observed.quotes["shares-wrong"] = list(dict.fromkeys(refs)) or consumer_logs.quote(facts, back[:2])
-    observed.window = members.window([pair[name] for pair in pairs for name in ("first", "other_first")], facts)
+    observed.window = members.window([pair[name] for pair in pairs for name in ("first", "other_first")], facts, group)
 
 
 def _addresses(pairs: Iterable[dict[str, Any]]) -> set[str]:

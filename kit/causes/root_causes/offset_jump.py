@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import attrs
+
 from kit.analysis import refs
 from kit.analysis.consumers import lag, offsets
 from kit.causes import shown_by
@@ -25,9 +27,9 @@ Row = dict[str, Any]
 
 def observe(facts: Facts) -> Observed:
     """Find whose offset moved, from where to where, why, and how many messages were skipped or handled again."""
-    jump = next(iter(facts.rows("offset_jumps")), None) if facts.rows("offset_moves") else None
+    jump, *others = facts.rows("offset_jumps") if facts.rows("offset_moves") else [None]
     observed = Observed({"moved": {}}, proposed=())
-    _hints(facts, observed, jump["kind"] if jump else None)
+    _hints(facts, observed, jump)
     hinted = any(observed.quotes.values())
     if jump is None:
         _without_jump(facts, observed)
@@ -35,7 +37,7 @@ def observe(facts: Facts) -> Observed:
     # A consumer's client log prints the first offset of each queue, the broker's log every correction and reset; where a
     # new group started is only in its clients' logs.
     started = refs.seen(facts, "pull-started")
-    whole = shown_by.has(facts, "broker.log") or (bool(started) and not offsets.late_starts(facts))
+    whole = shown_by.has(facts, "broker.log") or (offsets.first_pulls_logged(facts) and not offsets.late_starts(facts))
     would_show = whole and not offsets.unseen_starts(facts)
     observed.values |= {
         "hinted": hinted, "would_show": would_show, "unsure": jump is None and (hinted or not would_show),
@@ -46,6 +48,7 @@ def observe(facts: Facts) -> Observed:
     }  # fmt: skip
     if jump is not None:
         _jump(facts, observed, jump)
+        _others(facts, observed, jump, others)
     return observed
 
 
@@ -82,17 +85,29 @@ def _jump(facts: Facts, observed: Observed, jump: Row) -> None:
     observed.proposed = [name for name in TEXTS.remedies if name.startswith(kind)]
 
 
+def _others(facts: Facts, observed: Observed, jump: Row, others: list[Row]) -> None:
+    """Add the groups and topics whose offsets moved as well."""
+    pairs = {(row["group"], row["topic"]): row for row in reversed(others)}
+    pairs.pop((jump["group"], jump["topic"]), None)
+    ranges = {(row["group"], row["topic"]): (row["file"], row["line"]) for row in reversed(facts.rows("moved_ranges"))}
+    rows = list(reversed(pairs.values()))
+    others_moved = [TEXTS.say(f"other-{row['kind']}", **row) for row in rows[:MOST]]
+    observed.values |= {"others": len(rows), "other_moves": others_moved}
+    observed.quotes["others-moved"] = facts.refs(ranges[place] for place in reversed(pairs) if place in ranges)[:MOST]
+
+
 def _quoted(facts: Facts, rows: list[Row], most: int = 2) -> Any:
     return facts.refs(dict.fromkeys((row["file"], row["line"]) for row in rows[:most]))
 
 
-def _hints(facts: Facts, observed: Observed, kind: str | None) -> None:
-    """Add signs of a jump that do not prove one."""
-    asked = refs.seen(facts, *offsets.RESETS)
+def _hints(facts: Facts, observed: Observed, jump: Row | None) -> None:
+    """Add signs of a jump that do not prove one; beside a jump those of its own group."""
+    kind, group = (jump["kind"], jump["group"]) if jump else (None, None)
+    asked = _seen(facts, group, *offsets.RESETS)
     observed.values |= {"resets": asked.count, "by_reset": kind in ("reset", "skip")}
     observed.quotes["reset-asked"] = refs.quote(facts, asked, 2)
     if kind in (None, "deleted-before-consumed", "beyond-end"):
-        small = refs.seen(facts, "offset-too-small", "offset-corrected", "pull-offset-illegal", "pull-offset-fixed")
+        small = _seen(facts, group, "offset-too-small", "offset-corrected", "pull-offset-illegal", "pull-offset-fixed")
         observed.values["corrected"] = small.count
         observed.quotes["corrected"] = refs.quote(facts, small, 2)
     if behind := offsets.behind_the_first(facts):
@@ -103,9 +118,19 @@ def _hints(facts: Facts, observed: Observed, kind: str | None) -> None:
         observed.quotes["deleted-in-front"] = _quoted(facts, behind)
     back = refs.seen(facts, "consumer-offset-back")
     # A broker up to 4.5 prints it for its own place in the op queue.
-    if rows := [row for row in facts.rows("once_back") if names.of_users(row["group"])] if back else []:
+    once = [row for row in facts.rows("once_back") if names.of_users(row["group"])] if back else []
+    if rows := [row for row in once if group in (None, row["group"])]:
         observed.values |= {"back_queues": len(rows), "back_messages": sum(row["messages"] for row in rows)}
-        observed.quotes["went-back"] = refs.quote(facts, back, 2)
+        observed.quotes["went-back"] = refs.quote(facts, _seen(facts, group, "consumer-offset-back"), 2)
+
+
+def _seen(facts: Facts, group: str | None, *slugs: str) -> refs.Seen:
+    """Return where these texts occur, of one group if given: then the first place of each text."""
+    if group is None:
+        return refs.seen(facts, *slugs)
+    rows = offsets.lines(facts, *slugs, group=group)
+    places = {row["event"]: (row["file"], row["line"]) for row in reversed(rows)}
+    return attrs.evolve(refs.of_rows(rows), places=tuple(sorted(places.values())))
 
 
 def _without_jump(facts: Facts, observed: Observed) -> None:
