@@ -27,7 +27,8 @@ Row = dict[str, Any]
 
 def observe(facts: Facts) -> Observed:
     """Find whose offset moved, from where to where, why, and how many messages were skipped or handled again."""
-    jump, *others = facts.rows("offset_jumps") if facts.rows("offset_moves") else [None]
+    jumps = facts.rows("offset_jumps") if facts.rows("offset_moves") else []
+    jump = next(iter(jumps), None)
     observed = Observed({"moved": {}}, proposed=())
     _hints(facts, observed, jump)
     hinted = any(observed.quotes.values())
@@ -48,7 +49,7 @@ def observe(facts: Facts) -> Observed:
     }  # fmt: skip
     if jump is not None:
         _jump(facts, observed, jump)
-        _others(facts, observed, jump, others)
+        _others(facts, observed, jump, jumps[1:])
     return observed
 
 
