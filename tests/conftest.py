@@ -16,6 +16,13 @@ OWN = ("RMQ_KIT_MASTER", "SPARK_REMOTE", "RMQ_KIT_SPARK_LOG")
 """Variables of whoever runs the tests that would change what the kit does."""
 
 
+ASKING = (
+    "test_failed.py", "test_growth.py", "test_partial.py", "test_replica_loss.py", "test_rows.py", "test_sends.py",
+    "test_setup.py", "test_small_evidence.py", "test_store_checks.py", "test_unread.py", "test_variants.py",
+)  # fmt: skip
+"""Nearly all tests of these files open evidence and ask its tables."""
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--no-spark`: what would start Spark is skipped; `make quick` runs so."""
     parser.addoption("--no-spark", action="store_true", help="skip every test that needs a Spark session")
@@ -52,7 +59,7 @@ def triages_recordings(file: Path) -> bool:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what asks for the session, so that nobody has to remember it.
+    """Mark what asks for the session, so that nobody has to remember it, nor `make quick` reads evidence to find out.
 
     Files that take long or hold many tests come first, so that no worker is left alone with one of them. The first of all triages every
     recording; what needs one of them comes last and finds it triaged.
@@ -60,7 +67,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     long: set[Path] = set()
     many = Counter(item.path for item in items)
     for item in items:
-        if "spark" in getattr(item, "fixturenames", ()):
+        if "spark" in getattr(item, "fixturenames", ()) or item.path.name in ASKING:
             item.add_marker(pytest.mark.spark)
         if item.get_closest_marker("seconds"):
             long.add(item.path)

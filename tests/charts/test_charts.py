@@ -30,7 +30,7 @@ from kit.charts import (
 from kit.charts.safe_text import brief
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("lang", ["en", pytest.param("zh", marks=pytest.mark.seconds)])
 @pytest.mark.parametrize("name", frames.CHARTS)
 def test_every_chart_speaks_both_languages_and_bears_nothing_to_draw(name: str, lang: str) -> None:
     draw, frame = frames.CHARTS[name]
