@@ -78,7 +78,7 @@ def dead_letter(facts: Facts) -> Observed:
     values = {
         "letters": count, "records": int(groups["records"].sum()), "groups": names_, "logged": logged.count,
         "unhandled": count or logged.count, "dead_lettered": count if facts.has("messages") else logged.count,
-        "waiting": waiting, "failures": failed.count, "late": int(late["messages"].iloc[0]) if len(late) else 0,
+        "waiting": waiting, "failures": failed.count or None, "late": int(late["messages"].iloc[0]) if len(late) else None,
     }  # fmt: skip
     quotes = {
         "in-dead-letter-queue": refs.records_at(facts, letters) if count else refs.quote(facts, logged),

@@ -25,7 +25,7 @@ def client_timeout(facts: Facts) -> Observed:
     Whether such a send is stored is open. An application's log prints the end of a send, not its attempts.
     """
     ledger, by_kind = sends.ledger(facts), attempts.by_kind(facts)
-    tries = (by_kind or {}).get("CLIENT_TIMEOUT", 0)
+    tries = (by_kind or {}).get("CLIENT_TIMEOUT")
     rows = ledger.of_kind("CLIENT_TIMEOUT")
     count = (ledger.errors_by_kind or {}).get("CLIENT_TIMEOUT", len(rows))
     happened = bool(count or tries)

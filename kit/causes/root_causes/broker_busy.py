@@ -79,7 +79,7 @@ def observe(facts: Facts) -> Observed:
     # With signs of a stall or time-outs the absence of a refusal shows nothing.
     would_show = ledger.knows_kinds and not (timed_out or stalls or counted)
     values = {
-        "refused": refused.count, "kinds": kinds or None, "would_show": would_show,
+        "refused": refused.count or None, "kinds": kinds or None, "would_show": would_show,
         "pauses": sum(s.pauses for s in stalls), "stood": stood, "waiters": sum(s.waiters for s in stalls),
         "stalls": len(stalls), "stall_count": len(stalls),
         "stall_times": [

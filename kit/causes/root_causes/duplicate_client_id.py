@@ -81,7 +81,7 @@ def _owners(
     observed.values |= {
         "client_ids": ids or None, "count": len(_addresses(pairs)),
         "queues_of_several": several or None, "queues_of_nobody": nobody or None,
-        "several": _words(several), "nobody": _words(nobody),
+        "several": _words(several) or None, "nobody": _words(nobody) or None,
         "handled_twice": max((row["messages"] for row in twice), default=0) if known else None,
         "waiting": sum(q.last_lag for _, q in idle),
     }  # fmt: skip

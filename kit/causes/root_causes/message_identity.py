@@ -45,7 +45,7 @@ def observe(facts: Facts) -> Observed:
         "texts_seen": outputs or facts.has_source("app") or facts.has_source("text"), "twice": twice, "effect": effect,
         "handled_twice_by_offset_id": None if not known else int(again["messages"].iloc[0]) if len(again) else 0,
         "deliveries_known": known, "outputs": outputs,
-        "dedup_lines": 0 if dedup is None else int(dedup.drop_duplicates("id")["lines"].sum()),
+        "dedup_lines": None if dedup is None else int(dedup.drop_duplicates("id")["lines"].sum()) or None,
         "offset_ids": pasted and pasted.offset_ids, "pasted_keys": pasted and pasted.uniq_keys,
         "paired": pasted and pasted.paired,
     }  # fmt: skip

@@ -132,7 +132,7 @@ def _refused(facts: Facts, observed: Observed, group: str | None) -> None:
             "refused": count,
             # The answer a client prints names neither its group nor the topic.
             "refused_group": next((s.group for s in refused if s.group), None),
-            "refused_topics": sorted({s.topic for s in refused if s.topic}),
+            "refused_topics": sorted({s.topic for s in refused if s.topic}) or None,
         }
         observed.quotes["pulls-refused"] = consumer_logs.quote(facts, refused[:2])
 
