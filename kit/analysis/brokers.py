@@ -11,7 +11,8 @@ from typing import Any, Final, NamedTuple, TypeVar
 from kit.tables.facts import Facts, memo
 
 T = TypeVar("T")
-_ORIGINS: Final = ("broker.conf", "broker.log", "getBrokerConfig")
+ORIGINS: Final = ("broker.conf", "broker.log", "getBrokerConfig")
+"""Where settings of a broker itself stand."""
 Hosts = frozenset[str]
 """The addresses (`ip:port`) under which one broker stored records; empty if the broker is unknown."""
 
@@ -44,7 +45,7 @@ def all_of(facts: Facts) -> tuple[Broker, ...]:
     configured: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for row in facts.rows("settings"):
         # A subscription group has its own brokerId: the broker from which it may be read.
-        own = row["origin"] in _ORIGINS and not row["backup"]
+        own = row["origin"] in ORIGINS and not row["backup"]
         if own and row["name"] in ("brokerName", "brokerId", "brokerRole"):
             configured[row["file"]][row["name"]] = (row["value"] or "").strip()
     stores = {root_of(item.file) for item in facts.files.of_kind("commitlog", "dledger")}

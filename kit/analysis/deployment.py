@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 import attrs
 
 from kit.analysis import setup
+from kit.analysis.brokers import ORIGINS
 from kit.evidence import files
 from kit.formats.tables import configs
 from kit.inventory.references import Ref
@@ -29,8 +30,6 @@ MOST: Final = 4 << 20
 _BROKER_JAR: Final = re.compile(r"(?:^|/)rocketmq-(?:broker|store|namesrv)-(\d+\.\d+\.\d+)\.jar$")
 """A library of the broker's installation: its release."""
 _HOME: Final = re.compile(r"rocketmq[\w-]*?(\d+\.\d+\.\d+)")
-RANK: Final = {"getBrokerConfig": 0, "broker.log": 1, "broker.conf": 2}
-"""Which origin wins: what the running broker answers, then what it printed at its start, then its configuration."""
 _GROUP_CELLS: Final = ("consumerGroup", "#Group")
 _TOPIC_CELLS: Final = ("#Topic", "topicName", "Topic")
 Rows = Iterable[Mapping[str, Any]]
@@ -90,7 +89,9 @@ def from_files(path: Path, version: Version | None = None) -> Deployment | None:
     releases = map(Version.maybe, (*jars, *(home[1] for home in homes if home)))
     versions = (version,) if version else tuple(sorted({each for each in releases if each}))
     named = groups(_configured(rows, offsets))
-    return Deployment(brokers(rows, versions), named, tuple(rows), versions, configuration_only=True)
+    # The last line of a file counts, and before what it says what the running broker answered.
+    counts = sorted(rows, key=lambda row: (row["origin"] != "broker.conf", row["file"], row["line"]), reverse=True)
+    return Deployment(brokers(counts, versions), named, tuple(rows), versions, configuration_only=True)
 
 
 def from_case(facts: Facts, version: Version | None = None) -> Deployment:
@@ -110,45 +111,46 @@ def from_case(facts: Facts, version: Version | None = None) -> Deployment:
     clients = tuple(Version.parse(v) for v in setup.client_versions(facts))
     immunity = facts.rows("immunity_times") if facts.files.of_kind("commitlog", "dledger") else []
     return Deployment(
-        brokers(rows, versions, limit), groups(named), tuple(rows), versions, clients,
+        brokers(facts.rows("broker_settings"), versions, limit), groups(named), tuple(rows), versions, clients,
         {row["seconds"]: Ref(row["file"], physical_offset=row["physical_offset"]) for row in immunity},
     )  # fmt: skip
 
 
 def brokers(rows: Rows, versions: tuple[Version, ...], limit: Mapping[str, Any] | None = None) -> tuple[Broker, ...]:
-    """Combine the settings of each broker from all files; a file that names no broker belongs to the only one there is.
+    """Combine the settings of each broker from all files, of each name the first row; a file that names no broker
+    belongs to the only one there is.
 
     `limit`: the row with the limit of clients.
     """
-    files_: defaultdict[tuple[str, str, str | None], list[Mapping[str, Any]]] = defaultdict(list)
+    of_file: defaultdict[tuple[str, str | None], list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
-        if row["origin"] in RANK and not row["backup"]:
-            files_[row["origin"], row["file"], row["subject"]].append(row)
+        if row["origin"] in ORIGINS and not row["backup"]:
+            of_file[row["file"], row["subject"]].append(row)
+    named = {
+        place: _name({row["name"]: row["value"] or "" for row in reversed(each)}) for place, each in of_file.items()
+    }
+    known = sorted(set(filter(None, named.values())))
     by_broker: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    for each in files_.values():
-        given = {row["name"]: row["value"] or "" for row in each}
-        number = given.get("brokerId", "0")
-        by_broker[given.get("brokerName", "") + (f" ({number})" if number not in ("", "0") else "")] += each
-    nameless = by_broker.pop("", [])
-    if nameless:
-        by_broker[next(iter(by_broker)) if len(by_broker) == 1 else ""] += nameless
+    for place, each in of_file.items():
+        by_broker[named[place] or (known[0] if len(known) == 1 else "")] += each
     # Several releases: which broker has which is unknown, so none of them is assumed.
     version = versions[0] if len(versions) == 1 else None
-    return tuple(_broker(name, each, version, limit) for name, each in sorted(by_broker.items()))
+    return tuple(_broker(name, each[::-1], version, limit) for name, each in sorted(by_broker.items()))
+
+
+def _name(given: Mapping[str, str]) -> str:
+    number = given.get("brokerId", "0")
+    return given.get("brokerName", "") + (f" ({number})" if number not in ("", "0") else "")
 
 
 def _broker(name: str, rows: Rows, version: Version | None, limit: Mapping[str, Any] | None) -> Broker:
-    given: dict[str, str] = {}
-    places: dict[str, Ref] = {}
-    # The last line wins within a file, the better origin between files; what somebody wrote is where it can be changed.
-    for row in sorted(rows, key=lambda r: (-RANK[r["origin"]], r["file"], r["line"])):
-        given[row["name"]] = row["value"] or ""
-        if row["origin"] == "broker.conf" or row["name"] not in places:
-            places[row["name"]] = _at(row)
+    """Return a broker; of each setting the last row counts, and its place is where somebody wrote it."""
+    written = {row["name"]: _at(row) for row in rows if row["origin"] == "broker.conf"}
+    given = {row["name"]: row["value"] or "" for row in rows}
+    places = {row["name"]: _at(row) for row in rows} | written
     if limit:
         given["clientMaxMessageSize"], places["clientMaxMessageSize"] = limit["value"], _at(limit)
-    written = frozenset(row["name"] for row in rows if row["origin"] == "broker.conf")
-    return Broker(name, Settings(given, version), places, written)
+    return Broker(name, Settings(given, version), places, frozenset(written))
 
 
 def _at(row: Mapping[str, Any]) -> Ref:

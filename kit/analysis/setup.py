@@ -18,7 +18,6 @@ from kit.tables.facts import Facts, memo
 
 ANY: Final[Hosts] = frozenset()
 """Any broker of the evidence."""
-_ALIASES: Final = (("mappedFile", "mapedFile"), ("MappedFile", "MapedFile"))
 
 
 class Setting(NamedTuple):
@@ -31,8 +30,7 @@ class Setting(NamedTuple):
 
 def setting(facts: Facts, name: str, hosts: Hosts = ANY) -> Setting:
     """Return a setting of the broker at `hosts`, or of any: answered, printed, configured, else the default."""
-    wanted = {name, *(name.replace(*pair) for pair in _ALIASES), *(name.replace(b, a) for a, b in _ALIASES)}
-    given = ((row, row["file"], row["address"]) for row in facts.rows("broker_settings") if row["name"] in wanted)
+    given = ((row, row["file"], row["address"]) for row in facts.rows("broker_settings") if row["name"] == name)
     if of_broker := brokers.of_this(facts, hosts, given):
         row = of_broker[0]
         return Setting(row["value"], facts.ref(row["file"], row["line"]), "evidence")

@@ -42,28 +42,15 @@ class Limits(NamedTuple):
     raw_put_backs: bool
 
 
+@memo
 def limits(facts: Facts, owner: str | None = None) -> Limits:
-    """Return the limits in force at a broker (named as in `brokers.half_hosts`), computed once per broker; without one
-    at the broker whose half messages loop, or the only one that has any.
+    """Return the limits in force at a broker (named as in `brokers.half_hosts`); without one at the broker whose half
+    messages loop, or the only one that has any.
 
     If several brokers are possible, the oldest release counts: it is the strictest. Of a broker that was upgraded, the
     release that refused counts, or else the one it runs now.
     """
-    meant = owner or _concerned(facts)
-    return facts.once(f"size limits {meant}", lambda: _limits(facts, meant))
-
-
-@memo
-def _concerned(facts: Facts) -> str | None:
-    """Return the broker whose half messages the log says were refused, else the only one with half messages."""
-    known = brokers.half_hosts(facts) if facts.has("messages") else {}
-    refused = facts("size_refusals").query("event == 'put-back-failed'")
-    hosts = refused["msg_id"].dropna().str.upper().str[:-16]
-    meant = {known[host] for host in hosts if host in known} or set(known.values())
-    return next(iter(meant)) if len(meant) == 1 else None
-
-
-def _limits(facts: Facts, owner: str | None) -> Limits:
+    owner = owner or _concerned(facts)
     hosts = brokers.half_addresses(facts, owner) if owner else setup.ANY
     enabled = setup.setting(facts, "enableDLegerCommitLog", hosts).value or ""
     dledger = bool(facts.files.of_kind("dledger")) or enabled.lower() == "true"
@@ -81,18 +68,26 @@ def _limits(facts: Facts, owner: str | None) -> Limits:
     how: str | None = size.size_rule(version, dledger=dledger) if version else None
     how = how or _how_printed(refused, configured if setting.known == "evidence" else None)
     limit, where, origin = configured, setting.where, None if configured is None else str(setting.known)
-    printed, at = _printed(facts, refused)
+    printed, at = _printed(facts, refused, size.TOTAL_SLACK if how == "body+64k" else 0)
     alike = configured is not None and configured in (printed, (printed or 0) - size.TOTAL_SLACK)
     if printed is not None and not (alike and setting.known == "evidence"):
         # What a refusal prints is known, even where the default is the same number.
-        slack = size.TOTAL_SLACK if how == "body+64k" else 0
-        limit, where, origin = configured if alike else printed - slack, at, "printed"
+        limit, where, origin = configured if alike else printed, at, "printed"
     check_max = integer(setup.setting(facts, "transactionCheckMax", hosts).value)
     return Limits(
         limit, where, origin, how, str(version) if version else None,
         rule("transactionCheckMax", NEWEST) if check_max is None else check_max, dledger,
         bool(rule("decompressesOnPutBack", version)),
     )  # fmt: skip
+
+
+def _concerned(facts: Facts) -> str | None:
+    """Return the broker whose half messages the log says were refused, else the only one with half messages."""
+    known = brokers.half_hosts(facts) if facts.has("messages") else {}
+    refused = facts("size_refusals").query("event == 'put-back-failed'")
+    hosts = refused["msg_id"].dropna().str.upper().str[:-16]
+    meant = {known[host] for host in hosts if host in known} or set(known.values())
+    return next(iter(meant)) if len(meant) == 1 else None
 
 
 def _how_printed(refused: pd.DataFrame, configured: int | None) -> str | None:
@@ -103,16 +98,17 @@ def _how_printed(refused: pd.DataFrame, configured: int | None) -> str | None:
     return "total" if configured is not None and (of_records["limit"] == configured).any() else None
 
 
-def _printed(facts: Facts, refused: pd.DataFrame) -> tuple[int | None, Ref | None]:
-    """Return the limit that most of these refusals print, and the first line that prints it."""
+def _printed(facts: Facts, refused: pd.DataFrame, slack: int) -> tuple[int | None, Ref | None]:
+    """Return the limit that most of these refusals show, and the first line that prints it: that of a body in every
+    release as it is, that of a record with `slack`.
+    """
     rows = refused[refused["limit"].notna()]
     if rows.empty:
         return None, None
-    # The text of a refused body prints the limit itself in every release.
     of_body = rows["event"] == "message-body-size-exceeded"
     rows = rows[of_body] if of_body.any() else rows[rows["event"] == rows["event"].iloc[0]]
     limit = int(rows.groupby("limit")["count"].sum().idxmax())
-    return limit, refs.lines(facts, rows[rows["limit"] == limit], 1)[0]
+    return limit - (0 if of_body.any() else slack), refs.lines(facts, rows[rows["limit"] == limit], 1)[0]
 
 
 # --- refusals --------------------------------------------------------------------------------------------------------

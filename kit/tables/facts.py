@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
 
 from kit.inventory import quotes
 from kit.inventory.references import Ref
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kit.i18n import Lang
     from kit.inventory.inventory import Inventory
 
+P = ParamSpec("P")
 R = TypeVar("R")
 KEPT: Final = 50_000
 """Rows of a table that stay in memory as dicts."""
@@ -65,7 +66,7 @@ class Facts:
     def rows(self, name: str) -> list[dict[str, Any]]:
         """Return a gold table as shared dicts of plain values, times naive in UTC. Raise as a call does."""
         known = self._rows.get(name)
-        rows = self._case.tables.rows(name) if known is None else known
+        rows = frames.rows(self._case.tables.arrow(name)) if known is None else known
         if len(rows) <= KEPT:
             self._rows[name] = rows
         return rows
@@ -126,11 +127,11 @@ class Facts:
         return self._memo.get(name, work)
 
 
-def memo(work: Callable[[Facts], R]) -> Callable[[Facts], R]:
-    """Make a function of facts work once for each evidence set."""
+def memo(work: Callable[Concatenate[Facts, P], R]) -> Callable[Concatenate[Facts, P], R]:
+    """Make a function of facts, and of texts, work once for each evidence set."""
 
     @functools.wraps(work)
-    def ask(facts: Facts) -> R:
-        return facts.once(f"{work.__module__}.{work.__qualname__}", lambda: work(facts))
+    def ask(facts: Facts, *args: P.args, **named: P.kwargs) -> R:
+        return facts.once(f"{work.__module__}.{work.__qualname__} {args} {named}", lambda: work(facts, *args, **named))
 
     return ask

@@ -81,10 +81,6 @@ class Tables:
         self._view(name)
         return self._case.session.table(name)
 
-    def rows(self, name: str) -> list[dict[str, Any]]:
-        """Return a gold table as dicts of plain values. Raise `KeyError`, `TableFailed`."""
-        return frames.rows(self.arrow(name))
-
     def arrow(self, name: str) -> pa.Table:
         """Return a gold table as Arrow. Raise `KeyError`, `TableFailed`."""
         return self._once(self._results, name, self._result)
@@ -102,18 +98,10 @@ class Tables:
         return self._case.session.sql(text, args=values or None)
 
     def offer(self) -> None:
-        """Make every table a temp view: silver and gold as the queries they are, folds once somebody asks."""
-        for name in self._case.bronze_names():
+        """Make every table a temp view."""
+        for name in (*self._case.bronze_names(), *catalogue()):
             if name != "message_bodies":  # the files would be looked at again
                 self._view(name)
-        for name, query in catalogue().items():
-            if not self._folds(query):
-                self._view(name)
-
-    def _folds(self, query: Query) -> bool:
-        return query.fold is not None or any(
-            self._folds(catalogue()[each]) for each in query.reads if each in catalogue()
-        )
 
     def _once(self, known: Once, name: str, work: Callable[[str], R]) -> R:
         """Do `work` for a table once. Raise `TableFailed`, which names the table that failed."""

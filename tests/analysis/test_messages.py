@@ -3,10 +3,11 @@
 import datetime as dt
 from typing import Any
 
+import pandas as pd
 import pytest
 import recorded
 
-from kit.analysis.messages import copies, lookups
+from kit.analysis.messages import lookups, trace
 from kit.analysis.messages.lookups import Lookup, parse
 from kit.rocketmq import names, stages
 
@@ -46,7 +47,7 @@ def without(*numbers: int, **changed: Any) -> list[dict[str, Any]]:
 
 
 def test_each_copy_names_the_one_it_was_written_from() -> None:
-    records = copies.with_lineage(LIFE)
+    records = trace.with_lineage(LIFE)
     assert [r["copied_from"] and int(r["copied_from"][-16:], 16) for r in records] == [None, 1, 2, 3, 4, 5, 6]
     why = [r["why"].render("en") for r in records]
     assert all("new offset id" in text for text in why[1:]) and "new offset id" not in why[0]
@@ -74,7 +75,7 @@ GAPS: list[tuple[list[dict[str, Any]], list[int], int | None, list[str]]] = [
 def kinds(records: list[dict[str, Any]], ended: list[int], last: int | None) -> list[str]:
     ops = [{"half_offset_msg_id": f"{HOST}{n:016X}"} for n in ended]
     end = None if last is None else START + dt.timedelta(seconds=last)
-    return [gap["kind"] for gap in copies.gaps(copies.with_lineage(records), ops, end)]
+    return [gap["kind"] for gap in trace.gaps(trace.with_lineage(records), ops, end)]
 
 
 @pytest.mark.parametrize(("records", "ended", "last", "missing"), GAPS)
@@ -94,12 +95,12 @@ def test_a_copy_that_lost_its_key_is_named() -> None:
     ],
 )
 def test_a_second_send_and_a_second_commit_are_told_apart(records: list[dict[str, Any]], says: str) -> None:
-    why = copies.with_lineage(records)[-1]["why"].render("en")
+    why = trace.with_lineage(records)[-1]["why"].render("en")
     assert says in why and "new offset id" in why
 
 
 def ids_by_call(*records: dict[str, Any], client: str | None = None) -> dict[str, str | None]:
-    frame = lookups.on_message(list(records), client)
+    frame = lookups.of_copies(pd.DataFrame(records).assign(client_version=client))
     return dict(zip(frame["call"], frame["id"], strict=True))
 
 

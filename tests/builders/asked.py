@@ -126,5 +126,5 @@ def rows(table: str, **tables: list[dict[str, Any]]) -> list[dict[str, Any]]:
     from kit.tables.queries import catalogue
 
     if catalogue()[table].layer == "gold":
-        return given.tables.rows(table)
+        return frames.rows(given.tables.arrow(table))
     return frames.rows(plain(given.tables.frame(table).toArrow()))

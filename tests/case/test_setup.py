@@ -51,6 +51,14 @@ def test_a_limit_is_that_of_the_release_which_refused(tmp_path: Path, day: int, 
     assert (known.version, known.how) == (release, how)
 
 
+def test_a_refused_body_prints_the_limit_itself(tmp_path: Path) -> None:
+    """Also of releases that allow a record 64 KiB more: store/MessageExtEncoder 5.1.4."""
+    refused = "message body size exceeded, msg total size: 1048789, msg body size: 1048577, maxMessageSize: 1048576"
+    store = f"2024-05-07 18:00:00 WARN SendMessageThread_1 - {refused}\n"
+    known = sizes.limits(opened(tmp_path, store).facts)
+    assert (known.how, known.limit, known.known) == ("body+64k", 1048576, "printed")
+
+
 def test_the_timeline_shows_the_upgrade(tmp_path: Path) -> None:
     case = opened(tmp_path)
     rows = timeline.table(case.facts, [])

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 import asked
 import pytest
 
-from kit.analysis import deployment
 from kit.analysis.sends import attempts
 from kit.rocketmq import names
 from kit.rocketmq.catalogue import EVENTS
@@ -48,8 +47,6 @@ def test_what_queries_repeat_of_rocketmq_is_what_python_knows() -> None:
     assert late is not None
     needles = [needle for slug in attempts.TIMEOUTS for needle in EVENTS[slug].needles]
     assert [needle for needle in needles if not re.search(late[1], needle)] == []
-    ranked = re.findall(r"when '([\w.]+)' then (\d)", catalogue()["broker_settings"].text)
-    assert {origin: int(rank) for origin, rank in ranked} == {o: r for o, r in deployment.RANK.items() if r < 2}
 
 
 def test_the_first_forty_starts_are_moments() -> None:

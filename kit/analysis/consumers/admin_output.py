@@ -48,9 +48,7 @@ def running(facts: Facts) -> list[Block]:
             rows.setdefault(next((name for name in _TABLES if name in block), None), []).append(block)
         subscribed = rows.get("#SubExpression", ())
         properties = {name: value for block in rows.get(None, ()) for name, value in block.items()}
-        times = [
-            (b["#Topic"], (real(b["#Consume RT"]), b["line"])) for b in rows.get("#Consume RT", ()) if "#Topic" in b
-        ]
+        times = {b.get("#Topic"): (real(b["#Consume RT"]), b["line"]) for b in rows.get("#Consume RT", ())}
         # consumerStatus writes its files below the milliseconds of the call.
         at = _EPOCH.search(file)
         called = at and dt.datetime.fromtimestamp(int(at[1]) / 1000, dt.UTC).replace(tzinfo=None)
@@ -63,11 +61,6 @@ def running(facts: Facts) -> list[Block]:
                 b | {"queue_id": integer(b["#QID"]), "cached": integer(b.get("cachedMsgCount")) or 0}
                 for b in rows.get("commitOffset", ()) if all(b.get(name) for name in _OF_QUEUE)
             ],
-            "rt": {topic: time for topic, time in times if time[0] is not None},
+            "rt": {topic: time for topic, time in times.items() if topic and time[0] is not None},
         })  # fmt: skip
     return sorted(infos, key=lambda i: (str(i["time"]), i["file"]))
-
-
-def naive(time: dt.datetime | None) -> dt.datetime | None:
-    """Return a time in UTC without its zone, as Spark's frames have them."""
-    return None if time is None else time.astimezone(dt.UTC).replace(tzinfo=None)

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 import pandas as pd
 
 from kit.analysis.consumers import admin_output, consumer_logs
+from kit.formats.printed_times import utc
 from kit.inventory.references import Ref
 from kit.rocketmq import names
 from kit.tables.facts import Facts, memo
@@ -63,11 +64,12 @@ def _printed(facts: Facts) -> Iterator[Subscription]:
     """Yield the subscriptions in heartbeats of clients and in the broker's log."""
     by_address = {(c["group"], c["address"]): c for c in connections(facts)}  # the broker's log behind mqadmin's lists
     # A client existed until the last time in its log, rounded up to a second.
-    ends = {i.file: i.last + dt.timedelta(seconds=1) for i in facts.zoned.items if i.last is not None}
+    timed = ((item.file, item.last) for item in facts.zoned.items if item.last is not None)
+    ends = {file: utc(last).replace(tzinfo=None) + dt.timedelta(seconds=1) for file, last in timed}
     for statement in consumer_logs.of(facts, "heartbeat-data", "consumer-registered"):
         address, ref = (statement.address or "").removeprefix("/"), facts.ref(statement.file, statement.line)
         for group, topics in consumer_logs.subscriptions(statement.data).items():
-            client, last = statement.client_id or "", admin_output.naive(ends.get(statement.file))
+            client, last = statement.client_id or "", ends.get(statement.file)
             if statement.event == "consumer-registered":
                 known = by_address.get((group, address))
                 client = known["client_id"] if known else address

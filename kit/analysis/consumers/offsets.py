@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Iterator
 from typing import Any, Final
 
-from kit.analysis.consumers import admin_output, consumer_logs, lag
+from kit.analysis.consumers import consumer_logs, lag
 from kit.inventory.references import Ref
 from kit.rocketmq import names
 from kit.tables.facts import Facts, memo
@@ -20,9 +20,13 @@ SOON: Final = dt.timedelta(seconds=60)
 TAKES_EFFECT: Final = dt.timedelta(minutes=2)
 """From a reset to the first commit of the new offset: the client sleeps 10 s and commits every 5 s."""
 BEFORE: Final = dt.timedelta(seconds=2)
-NEVER: Final = dt.datetime.max  # noqa: DTZ901 - compared with naive UTC
+DELETED: Final = "deleted-before-consumed"
+TO_END: Final = -1
+"""The time of a reset that skips everything."""
 
 Row = dict[str, Any]
+Request = tuple[dt.datetime | None, int | None]
+"""When a reset was requested, and to which time (ms since 1970)."""
 
 
 def lines(facts: Facts, *slugs: str, group: str | None = None, topic: str | None = None) -> list[Row]:
@@ -44,11 +48,8 @@ def created(facts: Facts) -> dict[str, dt.datetime]:
 @memo
 def copies(facts: Facts) -> list[Row]:
     """Return the offsets of groups in copies of consumerOffset.json and consumerProgress outputs."""
-    return [row for row in _positions(facts) if row["offset"] is not None]
-
-
-def _positions(facts: Facts) -> list[Row]:
-    return [] if lag.positions(facts).empty else facts.rows("known_positions")
+    rows = [] if lag.positions(facts).empty else facts.rows("known_positions")
+    return [row for row in rows if row["offset"] is not None]
 
 
 def admin_queues(facts: Facts) -> list[Row]:
@@ -91,17 +92,18 @@ def unseen_starts(facts: Facts) -> list[Row]:
     (`ConsumerManageProcessor.queryConsumerOffset`).
     """
     starts = []
-    for group in sorted(_unprinted(facts)):
-        policy = start_policy(facts, group) if names.of_users(group) else None
-        if policy is None or policy[0] == FROM_FIRST:
+    for group in sorted(filter(names.of_users, _unprinted(facts))):
+        policy, ref = start_policy(facts, group) or (FROM_FIRST, None)
+        if policy == FROM_FIRST:
             continue
         registered = (s.data for s in consumer_logs.of(facts, "consumer-registered", group=group))
         topics = {topic for data in registered for topic in consumer_logs.subscriptions(data).get(group, ())}
         own = sorted(topic for topic in topics if not topic.startswith(names.RETRY_PREFIX))
-        first = {topic: min(first_stored(facts, topic).values(), default=0) for topic in own}
-        topic = max(own, key=lambda name: first[name], default="")
-        start = {"new_group": group, "new_topic": topic, "new_first": first.get(topic) or None}
-        starts.append(start | {"new_policy": policy[0], "ref": policy[1]})
+        first, topic = max(
+            ((min(first_stored(facts, topic).values(), default=0), topic) for topic in own), default=(0, "")
+        )
+        start = {"new_group": group, "new_policy": policy, "ref": ref}
+        starts.append(start | {"new_topic": topic, "new_first": first or None})
     return starts
 
 
@@ -144,7 +146,7 @@ def start_policy(facts: Facts, group: str) -> tuple[str, Ref] | None:
 @fold(
     "kind string, group string, topic string, broker string, number bigint, queue_id bigint, start bigint, "
     "end bigint, exact boolean, at timestamp, asked timestamp, file string, line bigint",
-    "offset_statements", "known_positions", "admin_queues", "ledger_starts", "file_times", "files",
+    "offset_statements", "known_positions", "admin_queues", "ledger_starts",
 )  # fmt: skip
 def offset_moves(facts: Facts) -> list[Row]:
     """One row per queue of a consumer group whose offset moved by more than was consumed: number, kind, group, topic,
@@ -158,15 +160,16 @@ def offset_moves(facts: Facts) -> list[Row]:
     next pull with useServerSideResetOffset), first-start (a new group began at the end of its queues:
     CONSUME_FROM_LAST_OFFSET, `ConsumerManageProcessor.queryConsumerOffset`).
     """
-    asked = _requests(facts)
+    requests = _requests(facts)
     moves: dict[tuple[Any, ...], Row] = {}
-    for number, move in enumerate((*_deleted(facts), *_resets(facts, asked), *_first_starts(facts))):
+    each = (*_resets(facts, requests), *_refused_pulls(facts), *_corrected(facts), *_first_starts(facts))
+    for number, move in enumerate(each):
         if move["start"] != move["end"]:
             queue = (move["broker"] or "", move["queue_id"]) if move["queue_id"] is not None else ("", -1 - number)
             moves[move["kind"], move["group"] or "", move["topic"] or "", *queue] = move
     rows = [moves[place] for place in sorted(moves, key=lambda place: (*place[:4], max(place[4], -1)))]
-    at = {place: request["at"] for place, request in asked.items()}
-    return [row | {"number": n, "asked": at.get((row["group"], row["topic"]))} for n, row in enumerate(rows)]
+    asked = {place: at for place, (at, _) in requests.items()}
+    return [row | {"number": n, "asked": asked.get((row["group"], row["topic"]))} for n, row in enumerate(rows)]
 
 
 def _move(kind: str, row: Row, start: int | None, end: int, *, exact: bool = False, **other: Any) -> Row:
@@ -174,26 +177,18 @@ def _move(kind: str, row: Row, start: int | None, end: int, *, exact: bool = Fal
     return own | {"kind": kind, "start": start, "end": end, "exact": exact, "at": row.get("first")} | other
 
 
-def _deleted(facts: Facts) -> Iterator[Row]:
-    """Yield the queues whose messages were deleted before the group consumed them."""
-    by_client, kind = set(), "deleted-before-consumed"
+def _refused_pulls(facts: Facts) -> Iterator[Row]:
+    """Yield the queues in which a client's pull was answered with another offset."""
     for row in lines(facts, "pull-offset-illegal"):
-        if _is_too_small(row) and not _began_there(facts, row, row["offset"]):
-            by_client.add((row["group"], row["topic"]))
-            yield _move(kind, row, row["offset"], row["next"], exact=True)
-    small = [row | {"next": row["min_offset"]} for row in lines(facts, "offset-too-small")]
-    known = {(r["group"], r["topic"], r["requested"], r["min_offset"]) for r in small}
-    for row in lines(facts, "offset-corrected") or small:
-        place = group, topic, offset, least = row["group"], row["topic"], row["requested"], row["next"]
-        if place not in known or (group, topic) in by_client or _began_there(facts, row, offset):
+        start, end = row["offset"], row["next"]
+        if None in (start, end):
             continue
-        # The broker names no queue: one that began there while the group was at the offset, another for each line.
-        first = {r["queue_id"]: r["min_offset"] for r in lines(facts, "queue-min-offset", topic=topic)}
-        first |= first_stored(facts, topic)
-        at = {r["queue_id"] for r in copies(facts) if (r["group"], r["topic"], r["offset"]) == (group, topic, offset)}
-        queues = sorted(queue for queue in at if first.get(queue) == least)
-        for queue in queues[: row["n"]] or [None] * row["n"]:
-            yield _move(kind, row, offset, least, exact=True, queue_id=queue)
+        if start < end == row["min_offset"]:
+            if not _began_there(facts, row, start):
+                yield _move(DELETED, row, start, end, exact=True)
+        else:
+            back = "beyond-end" if is_beyond_the_end(row) else "reset"
+            yield _move(back if end < start else "skip", row, start, end)
 
 
 def is_beyond_the_end(row: Row) -> bool:
@@ -201,9 +196,22 @@ def is_beyond_the_end(row: Row) -> bool:
     return None not in (row["offset"], row["max_offset"]) and row["offset"] > row["max_offset"]
 
 
-def _is_too_small(row: Row) -> bool:
-    known = None not in (row["offset"], row["next"], row["min_offset"])
-    return known and row["offset"] < row["next"] == row["min_offset"]
+def _corrected(facts: Facts) -> Iterator[Row]:
+    """Yield the moves to what is not deleted that only the broker's log shows: it names no queue."""
+    by_client = {(move["group"], move["topic"]) for move in _refused_pulls(facts) if move["kind"] == DELETED}
+    small = [row | {"next": row["min_offset"]} for row in lines(facts, "offset-too-small")]
+    known = {(r["group"], r["topic"], r["requested"], r["min_offset"]) for r in small}
+    for row in lines(facts, "offset-corrected") or small:
+        place = group, topic, offset, least = row["group"], row["topic"], row["requested"], row["next"]
+        if place not in known or (group, topic) in by_client or _began_there(facts, row, offset):
+            continue
+        # A queue that began there while the group was at the offset; another for each line.
+        first = {r["queue_id"]: r["min_offset"] for r in lines(facts, "queue-min-offset", topic=topic)}
+        first |= first_stored(facts, topic)
+        at = {r["queue_id"] for r in copies(facts) if (r["group"], r["topic"], r["offset"]) == (group, topic, offset)}
+        queues = sorted(queue for queue in at if first.get(queue) == least)
+        for queue in queues[: row["n"]] or [None] * row["n"]:
+            yield _move(DELETED, row, offset, least, exact=True, queue_id=queue)
 
 
 def _began_there(facts: Facts, row: Row, offset: int) -> bool:
@@ -217,15 +225,17 @@ def _began_there(facts: Facts, row: Row, offset: int) -> bool:
     return offset == 0 and row["first"] is not None and abs(row["first"] - born) < SOON
 
 
-def _requests(facts: Facts) -> dict[tuple[str, str], Row]:
-    """Return {(group, topic): reset}: `at` of its earliest line, `timestamp` (ms since 1970, -1: the end); in time."""
-    requests: dict[tuple[str, str], Row] = {}
+def _requests(facts: Facts) -> dict[tuple[str, str], Request]:
+    """Return {(group, topic): when its reset was first mentioned, and to which time}, as far as that is known."""
+    requests: dict[tuple[str, str], Request] = {}
     for row in (*lines(facts, *RESETS), *_commands(facts)):
         if row["group"] and row["topic"]:
-            request = requests.setdefault((row["group"], row["topic"]), {"at": None, "timestamp": None})
-            request["at"] = request["at"] or row["first"]
-            request["timestamp"] = request["timestamp"] if row["timestamp"] is None else row["timestamp"]
-    return dict(sorted(requests.items(), key=lambda each: (each[1]["at"] or NEVER, each[0])))
+            at, to = requests.get((row["group"], row["topic"]), (None, None))
+            requests[row["group"], row["topic"]] = (
+                at or row["first"],
+                to if row["timestamp"] is None else row["timestamp"],
+            )
+    return requests
 
 
 def _commands(facts: Facts) -> Iterator[Row]:
@@ -238,44 +248,31 @@ def _commands(facts: Facts) -> Iterator[Row]:
             yield row | place | {"timestamp": line.get("timestamp"), "first": None}
 
 
-def _resets(facts: Facts, asked: dict[tuple[str, str], Row]) -> Iterator[Row]:
-    """Yield the queues that a reset moved, as far as the evidence shows from where to where."""
-    for (group, topic), request in asked.items():
-        at = request["at"]
-        own = [row for row in copies(facts) if (row["group"], row["topic"]) == (group, topic) and row["time"]]
-        in_time = sorted(own, key=lambda row: row["time"])
-        before = {row["queue_id"]: row["offset"] for row in in_time if at and row["time"] <= at}
-        for queue, move in sorted(_reset_queues(facts, group, topic, at).items()):
-            begin = before.get(queue) if move["start"] is None else move["start"]
-            ahead = move["end"] > begin if begin is not None else request["timestamp"] == -1
-            yield move | {"kind": "skip" if ahead else "reset", "start": begin}
-    for row in lines(facts, "pull-offset-illegal"):
-        known = (row["group"], row["topic"]) in asked or _is_too_small(row) or None in (row["offset"], row["next"])
-        if not known and row["next"] != row["offset"]:
-            back = "beyond-end" if is_beyond_the_end(row) else "reset"
-            yield _move(back if row["next"] < row["offset"] else "skip", row, row["offset"], row["next"])
-
-
-def _reset_queues(facts: Facts, group: str, topic: str, at: dt.datetime | None) -> dict[int, Row]:
-    """Return {queue: its move}, of the best source: a client's commit, a correction, the command, the next pull."""
-
-    def within(slug: str) -> list[Row]:
-        rows = [r for r in lines(facts, slug, group=group, topic=topic) if r["queue_id"] is not None]
-        if at is None:
-            return rows
-        return [r for r in rows if r["first"] is None or at - BEFORE <= r["first"] <= at + TAKES_EFFECT]
-
-    commands = [row for row in _commands(facts) if (row["group"], row["topic"]) == (group, topic)]
-    moves = [
-        *(_move("", row, None, row["offset"]) for row in reversed(within("pull-started"))),
-        *(_move("", r, r["offset"], r["reset_to"], exact=r["offset"] is not None) for r in commands),
-        *(_move("", r, r["offset"], r["next"]) for r in within("pull-offset-illegal") if not _is_too_small(r)),
-    ]
-    by_queue = {move["queue_id"]: move for move in moves}
-    for row in reversed(within("consumer-offset-back")):
-        if row["requested"] == by_queue.get(row["queue_id"], {"end": row["requested"]})["end"]:
-            by_queue[row["queue_id"]] = _move("", row, row["stored"], row["requested"], exact=True)
-    return by_queue
+def _resets(facts: Facts, requests: dict[tuple[str, str], Request]) -> Iterator[Row]:
+    """Yield the queues that a reset moved, by the best source of each: a client's commit, the command, the next pull."""
+    for (group, topic), (at, to) in requests.items():
+        texts = lines(facts, "pull-started", "consumer-offset-back", group=group, topic=topic)
+        soon = [
+            r
+            for r in reversed(texts)
+            if r["queue_id"] is not None
+            if at is None or r["first"] is None or at - BEFORE <= r["first"] <= at + TAKES_EFFECT
+        ]
+        moves = {r["queue_id"]: _move("", r, None, r["offset"]) for r in soon if r["event"] == "pull-started"}
+        for row in _commands(facts):
+            if (row["group"], row["topic"]) == (group, topic):
+                exact = row["offset"] is not None
+                moves[row["queue_id"]] = _move("", row, row["offset"], row["reset_to"], exact=exact)
+        for row in soon:
+            end = moves[row["queue_id"]]["end"] if row["queue_id"] in moves else row["requested"]
+            if row["event"] == "consumer-offset-back" and row["requested"] == end:
+                moves[row["queue_id"]] = _move("", row, row["stored"], end, exact=True)
+        own = [row for row in copies(facts) if (row["group"], row["topic"]) == (group, topic)]
+        before = {row["queue_id"]: row["offset"] for row in own if at and row["time"] and row["time"] <= at}
+        for queue, move in sorted(moves.items()):
+            start = before.get(queue) if move["start"] is None else move["start"]
+            ahead = move["end"] > start if start is not None else to == TO_END
+            yield move | {"kind": "skip" if ahead else "reset", "start": start}
 
 
 def _first_starts(facts: Facts) -> Iterator[Row]:
@@ -296,15 +293,9 @@ def _first_starts(facts: Facts) -> Iterator[Row]:
 
 
 def _is_new(facts: Facts, group: str, topic: str, at: dt.datetime) -> bool:
-    """Return whether a group had no offset of a topic before `at`: it was just created, or an earlier copy lacks it."""
+    """Return whether a group had no offset of a topic before `at`: it was just created, or the copy before lacks it."""
     if (born := created(facts).get(group)) is not None:
         return abs(at - born) < SOON
-    rows = [row for row in _positions(facts) if row["source"] == "copy"]
-    times = {row["file"]: row["time"] for row in rows}
-    # A copy in which no group has an offset yet has no positions.
-    for item in facts.files.of_kind("store_json") if facts.rows("file_times")[0]["original"] else ():
-        if item.detail.get("name") == "consumerOffset" and not item.detail.get("backup"):
-            times.setdefault(item.file, admin_output.naive(item.modified))
-    earlier = max(((time, file) for file, time in times.items() if time is not None and time <= at), default=None)
-    with_group = {row["file"] for row in copies(facts) if row["group"] == group and row["topic"] == topic}
-    return earlier is not None and earlier[1] not in with_group
+    before = [row for row in copies(facts) if row["source"] == "copy" and row["time"] and row["time"] <= at]
+    last = [(row["group"], row["topic"]) for row in before if row["file"] == before[-1]["file"]]
+    return bool(last) and (group, topic) not in last

@@ -9,7 +9,7 @@ UNIQ_KEY (tools/command/message).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, Final
 
 import attrs
@@ -35,6 +35,8 @@ WANTS: Final[dict[str, ids.Kind]] = {
     "decodeMessageId": "uniq",
 }
 """mqadmin command → the kind of id it takes."""
+OTHER: Final = ""
+"""Stands for a command that looks up no message by its id."""
 EVENTS: Final = ("lookup-command", "lookup-failed", "lookup-found", "query-no-message")
 
 _COMMAND: Final = re.compile(rf"\b({'|'.join(WANTS)})\b([^\n]*)")
@@ -95,24 +97,22 @@ def parse(lines: Iterable[tuple[str, int, str]]) -> list[Lookup]:
     """Parse (file, line number, text) into look-ups; a failure belongs to the command above it in its file."""
     parsed: list[Lookup] = []
     current: Lookup | None = None
-    before, other = None, False
     for file, line, text in lines:
-        if file != before:
-            current, before, other = None, file, False
         if typed := _COMMAND.search(text):
             argument = _ARGUMENT.search(typed[2])
             given = filter(None, argument[1].split(",")) if argument else ids.IN_TEXT.findall(typed[2])
-            current, other = Lookup(file, line, typed[1], tuple(given)), False
+            current = Lookup(file, line, typed[1], tuple(given))
             parsed.append(current)
             continue
+        if current is not None and current.file != file:
+            current = None
         thrown = _CLASS.search(text)
         if _OTHER.search(text) and not thrown:
-            # Another command of the same session: what follows is its answer.
-            current, other = None, True
+            current = Lookup(file, line, OTHER, ())  # what follows is its answer
         reason = next((name for name, pattern in _FAILED if pattern.search(text)), None)
-        if reason and (thrown or not other):
-            other = False
-            if current is None or (thrown and current.reason is not None and reason == "other"):
+        own = current is not None and current.command != OTHER
+        if reason and (own or thrown or current is None):
+            if current is None or (thrown and (not own or (current.reason and reason == "other"))):
                 current = Lookup(file, line, thrown and thrown[1][0].lower() + thrown[1][1:], ())
                 parsed.append(current)
             if current.reason in (None, "other"):
@@ -238,33 +238,24 @@ def quoted(facts: Facts, numbers: Iterable[int]) -> tuple[Ref, ...]:
 # --- calls ------------------------------------------------------------------------------------------------------------
 
 
-def on_message(
-    records: Sequence[dict[str, Any]], client: str | Version | None = None, lang: Lang = "en"
-) -> pd.DataFrame:
-    """Return the id that each call returns for this message: call, side, which, id, copy (stage), says, upstream.
+def of_copies(copies: pd.DataFrame, lang: Lang = "en") -> pd.DataFrame:
+    """Return the id that each call returns for a message: call, side, which, id, copy (stage), says, upstream. No rows
+    without copies.
 
-    `records` as in `kit.trace`, in store order; `id` is None if the call answers null or the message has no such copy.
+    `copies`: uniq_key, stage, offset_msg_id, origin_message_id, client_version, in store order; `id` is None if the
+    call answers null or the message has no such copy.
     """
-    plain = [r["stage"].split(" ")[0] for r in records]  # without a retry's number
-    transactional = not {stages.HALF, stages.CHECK_BACK, stages.COMMIT}.isdisjoint(plain)
-    origin = next((r["origin_message_id"] for r in records if r.get("origin_message_id")), None)
-    uniq = next((r["uniq_key"] for r in records if r["uniq_key"]), None)
+    records: list[dict[str, Any]] = copies.to_dict("records")  # type: ignore[assignment]
+    client = Version.maybe(str(copies["client_version"].dropna().max()))
+    transactional = not {stages.HALF, stages.CHECK_BACK, stages.COMMIT}.isdisjoint(copies["stage"])
+    uniq, origin = (next((r[name] for r in records if r[name]), None) for name in ("uniq_key", "origin_message_id"))
     rows = []
-    for one in ID_CALLS:
+    for one in ID_CALLS if records else ():
         if not one.holds(client) or one.transactional not in (None, transactional):
             continue
-        copy = next((records[at] for at in reversed(range(len(records))) if plain[at] in one.stages), None)
+        copy = next((r for r in reversed(records) if r["stage"] in one.stages), None)
         offset = origin if "origin" in one.stages else copy and copy["offset_msg_id"]
         text = {"uniq": uniq, "none": None, "offset": offset}[one.which]
         stage = copy["stage"] if copy and one.which == "offset" else None
         rows.append((one.call, one.side, one.which, text, stage, one.says.in_(lang), one.upstream))
     return pd.DataFrame(rows, columns=pd.Index(["call", "side", "which", "id", "copy", "says", "upstream"]))
-
-
-def of_copies(copies: pd.DataFrame, lang: Lang = "en") -> pd.DataFrame:
-    """Return `on_message` of a query's rows in store order: uniq_key, stage, offset_msg_id, origin_message_id,
-    client_version.
-    """
-    version = copies["client_version"].dropna().max()
-    calls = on_message(copies.to_dict("records"), Version.maybe(str(version)), lang)  # type: ignore[arg-type]
-    return calls if len(copies) else calls.head(0)

@@ -1,26 +1,43 @@
-"""The life of one message: every copy of it, what wrote each, who handled it, what mentions it, and what is missing."""
+"""The life of one message: every copy of it, found by any of its ids, what wrote each, who handled it, what mentions
+it, and what is missing.
+
+Copies are joined by UNIQ_KEY; if one lost it, by ORIGIN_MESSAGE_ID or by the prepared offset of a commit; op records by
+broker and half-queue offset. What each hop writes: reference §4, the broker's EndTransactionProcessor,
+TransactionalMessageServiceImpl.check, ScheduleMessageService, SendMessageProcessor.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections import Counter
+import itertools
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from kit.analysis.consumers import outcomes
-from kit.analysis.messages import copies
 from kit.evidence import disk
 from kit.evidence.failure import Failure
+from kit.formats.commitlog.schema import as_dict
 from kit.formats.logs.schema import LogFile
-from kit.formats.printed_times import utc_text
+from kit.formats.printed_times import utc, utc_text
+from kit.i18n import labels
 from kit.inventory import mentions
-from kit.rocketmq import ids, stages
+from kit.rocketmq import ids, names, stages
 from kit.tables.facts import Facts
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
 Row = dict[str, Any]
+MOST_RECORDS: Final = 100_000
+"""Copies listed of one message (`questions/copies.sql`)."""
+MOST_LINKED: Final = 1_000
+WHY: Final = labels("analysis")["copies"]
+GAPS: Final = labels("analysis")["gaps"]
+_WITHOUT_SOURCE: Final = (stages.ORIGINAL, stages.HALF, stages.SCHEDULE, stages.LEAKED)
+_SENT_BACK: Final = (stages.SCHEDULE, stages.RETRY, stages.DLQ)
+_NEVER: Final = dt.datetime.max  # noqa: DTZ901 - all are naive UTC
 TOLD: Final = ("type", "group", "client_host", "time", "cost_ms", "success", "retry_times", "state", "request_id")
 TEXTS: Final = ("log", "text", "mqadmin", "rows", "sends")
 
@@ -43,7 +60,7 @@ def traces(case: Case, ids: Sequence[str]) -> list[dict[str, Any]]:
     """Return the lives of several messages, as `trace` does for one; records and texts are searched once for all."""
     facts = case.facts
     wanted = list(dict.fromkeys(each.strip() for each in ids))
-    stored = copies.of(facts, [each for each in wanted if each]) if any(wanted) and facts.has("messages") else {}
+    stored = _copies_of(facts, [each for each in wanted if each]) if any(wanted) and facts.has("messages") else {}
     lives = {each: _Life(facts, each, stored.get(each, [])) for each in wanted}
     texts = mentions.search(_texts(facts), {each: life.words() for each, life in lives.items()})
     return [lives[each.strip()].as_dict(*texts[each.strip()], case.failures) for each in ids]
@@ -55,8 +72,8 @@ class _Life:
     def __init__(self, facts: Facts, wanted: str, rows: list[Row]) -> None:
         self.facts, self.wanted = facts, wanted
         self.keys = list(dict.fromkeys(r["uniq_key"] for r in rows if r["uniq_key"])) or _keys_elsewhere(facts, wanted)
-        self.ops = copies.ops(facts, [r for r in rows if r["stage"] in (stages.HALF, stages.CHECK_BACK)])
-        self.records = copies.with_lineage(rows)
+        self.ops = _ops(facts, [r for r in rows if r["stage"] in (stages.HALF, stages.CHECK_BACK)])
+        self.records = with_lineage(rows)
         self.handled = _handled(facts, self.keys, self.records, wanted)
 
     def words(self) -> set[str]:
@@ -70,7 +87,7 @@ class _Life:
         missing = list(self._gaps()) if self.records or not traces else []
         listed = Counter(m.file for m in texts)
         missing += [
-            copies.gap("unquoted", None, file=file, count=n, kept=listed[file])
+            _gap("unquoted", None, file=file, count=n, kept=listed[file])
             for file, n in counts.items()
             if listed[file] < n
         ]
@@ -90,10 +107,7 @@ class _Life:
             return "grpc" if len(up) == 34 else "uniq"
         if self.records:
             return "key" if any(self.wanted in (r["keys"] or "").split() for r in self.records) else "offset"
-        try:
-            return ids.classify(self.wanted)[0]
-        except ids.BadId:
-            return "key"
+        return _form(self.wanted)
 
     def _consumers(self, failures: list[Failure]) -> list[Row]:
         """Return what became of the message in each group."""
@@ -109,17 +123,17 @@ class _Life:
 
     def _gaps(self) -> Iterator[Row]:
         if not self.records:
-            yield copies.gap("not-found" if self.facts.has("messages") else "no-store", None)
-        elif len(self.records) >= copies.MOST_RECORDS:
+            yield _gap("not-found" if self.facts.has("messages") else "no-store", None)
+        elif len(self.records) >= MOST_RECORDS:
             # What follows is not listed, so nothing can be said to be missing.
-            yield copies.gap("cut", None, count=copies.MOST_RECORDS)
+            yield _gap("cut", None, count=MOST_RECORDS)
         else:
             times = [row["last"] for row in self.facts.rows("store_extent") if row["last"]]
             end = max(times, default=None)
-            yield from copies.gaps(self.records, self.ops, end)
+            yield from gaps(self.records, self.ops, end)
             yield from self._unhandled(end)
         if 0 < len(self.wanted) < mentions.MIN_KEY:
-            yield copies.gap("short-key", None)
+            yield _gap("short-key", None)
 
     def _unhandled(self, end: dt.datetime | None) -> Iterator[Row]:
         """Name copies in topics whose consumers wrote down their deliveries, but not this one; and one that failed last
@@ -131,14 +145,14 @@ class _Life:
         for record in visible:
             stored = record["store_timestamp"]
             if record["topic"] in covered and stored and end and stored + dt.timedelta(seconds=2) < end:
-                yield copies.gap("never-handled", record)
+                yield _gap("never-handled", record)
         by_copy = {r["offset_msg_id"]: r for r in self.records}
         timed = [row for row in self.handled if row["time"] is not None and row["offset_msg_id"] in by_copy]
         last = max(timed, key=lambda row: row["time"], default=None)
         if last is not None and last["success"] is False:
             copy = by_copy[last["offset_msg_id"]]
             if not any(r["copied_from"] == copy["offset_msg_id"] for r in self.records):
-                yield copies.gap("failed-last", copy, at=copies.when(last["time"]))
+                yield _gap("failed-last", copy, at=_when(last["time"]))
 
 
 def example(facts: Facts) -> str | None:
@@ -152,8 +166,8 @@ def lives(facts: Facts, keys: Sequence[str]) -> list[Row]:
     """Return the copies and deliveries of messages of `identity_records`, as in `trace`; `row`: `copy` or `delivery`;
     `id`: the UNIQ_KEY.
     """
-    rows = [copies.completed(row) for row in facts.rows("identity_records")]
-    records = [r for key in keys for r in copies.with_lineage([row for row in rows if row["uniq_key"] == key])]
+    rows = [_completed(row) for row in facts.rows("identity_records")]
+    records = [r for key in keys for r in with_lineage([row for row in rows if row["uniq_key"] == key])]
     handled = [row for row in facts.rows("identity_deliveries") if row["uniq_key"] in set(keys)]
     of_kind = [("copy", row) for row in records] + [("delivery", row) for row in handled]
     return [{"row": kind, "id": row["uniq_key"], **_plain(row, facts.lang)} for kind, row in of_kind]
@@ -164,10 +178,15 @@ def _keys_elsewhere(facts: Facts, wanted: str) -> list[str]:
     up = wanted.upper()
     if rows := facts.answers("keys_elsewhere", id=up, key=wanted) if facts.has("rows") or facts.has("sends") else ():
         return [row["uniq_key"] for row in rows]
+    return [up] if _form(wanted) in ("uniq", "grpc") else []
+
+
+def _form(text: str) -> str:
+    """Return the kind of id that a text has the form of, else `key`."""
     try:
-        return [up] if ids.classify(wanted)[0] != "offset" else []
+        return ids.classify(text)[0]
     except ids.BadId:
-        return []
+        return "key"
 
 
 def _traces(facts: Facts, keys: list[str], wanted: str, *, itself: bool) -> list[Row]:
@@ -185,7 +204,7 @@ def _handled(facts: Facts, keys: list[str], records: list[Row], wanted: str) -> 
     """Return each delivery a consumer wrote down: file, line, consumer, copy, result, whether it took effect."""
     if not facts.has("rows") and not facts.has_source("app"):
         return []
-    keyless = sorted({r["offset_msg_id"] for r in records if r["uniq_key"] is None})[: copies.MOST_LINKED]
+    keyless = sorted({r["offset_msg_id"] for r in records if r["uniq_key"] is None})[:MOST_LINKED]
     return facts.answers("deliveries_of", keys=keys, offset_ids=[*keyless, wanted.upper()])
 
 
@@ -204,3 +223,265 @@ def _plain(row: Row, lang: Any) -> Row:
     if plain.get("stage") == stages.RETRY:
         plain["stage"] = f"{stages.RETRY} {plain['reconsume_times']}"
     return plain
+
+
+# --- copies ----------------------------------------------------------------------------------------------------------
+
+
+def _copies_of(facts: Facts, ids: Sequence[str]) -> dict[str, list[Row]]:
+    """Return for each id (UNIQ_KEY, offset id of a copy or an op record, business key) the copies in store order.
+
+    Each has `link`: how it was joined if it has no UNIQ_KEY.
+    """
+    named = _named(facts, ids)
+    if elsewhere := [each.upper() for each in ids if not named[each]]:
+        ended: defaultdict[str, set[str]] = defaultdict(set)
+        for row in facts.answers("ended_halves", upper=elsewhere):
+            ended[row["op"]].add(row["uniq_key"])
+        named |= {each: ended[each.upper()] for each in ids if not named[each]}
+    rows = _named_copies(facts, set().union(*named.values()))
+    if len(ids) > 1 and len(rows) == MOST_RECORDS:
+        return {each: _copies_of(facts, [each])[each] for each in ids}
+    by_name: defaultdict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        by_name[_name(row)].append(row)
+    return {each: _with_linked(facts, [row for name in own for row in by_name[name]]) for each, own in named.items()}
+
+
+def _name(row: Row) -> str:
+    """Return the id that joins the copies of a message: the UNIQ_KEY, or the offset id of a copy that lost it."""
+    return str(row["uniq_key"] or row["offset_msg_id"])
+
+
+def _named(facts: Facts, ids: Sequence[str]) -> dict[str, set[str]]:
+    """Return for each id the names of the messages it stands for."""
+    upper = [each.upper() for each in ids]
+    offsets = [int(each[-16:], 16) for each in upper if re.fullmatch(r"[0-9A-F]{32,}", each)]
+    trace_names = [row["topic"] for row in facts.rows("trace_topics")] if facts.has("traces") else [names.TRACE_TOPIC]
+    halves = [str(offset) for offset in offsets if 0 < offset < 1 << 63]  # numbers in a list have to be of one size
+    by_id: defaultdict[str | None, set[str]] = defaultdict(set)
+    by_word: defaultdict[str | None, set[str]] = defaultdict(set)
+    for row in facts.answers("named_records", ids=list(ids), upper=upper, halves=halves, trace_names=trace_names):
+        for each in (row["uniq_key"], row["offset_msg_id"], row["origin"], row["half"]):
+            by_id[each].add(_name(row))
+        for word in (row["uniq_key"], *re.split(r"\s+", row["keys"] or "", flags=re.ASCII)):
+            by_word[word].add(_name(row))
+    return {each: by_id[each.upper()] | by_word[each] for each in ids}
+
+
+def _named_copies(facts: Facts, of: Iterable[str]) -> list[Row]:
+    """Return the records of these names, in store order."""
+    wanted = sorted(of)[:MOST_RECORDS]
+    return [_completed(row) for row in facts.answers("copies", names=wanted)] if wanted else []
+
+
+def _completed(row: Row) -> Row:
+    """Return a row of `message_copies` with its properties as a dict."""
+    properties = as_dict(str(row["properties_text"] or ""))
+    return {name: row[name] for name in row if name not in ("id", "properties_text")} | {"properties": properties}
+
+
+def _with_linked(facts: Facts, rows: Iterable[Row]) -> list[Row]:
+    """Add the copies that lost their UNIQ_KEY but name a copy of this message, or are named by one."""
+    known = {row["offset_msg_id"]: {**row, "link": None} for row in rows}
+    named = {row["origin_message_id"] for row in known.values()}
+    named |= {_half_id(row) for row in known.values() if row["stage"] == stages.COMMIT}
+    ids, links = set(known), dict[str, str]()
+    loose = [row for row in facts.rows("keyless_records") if row["offset_msg_id"] not in known] if known else []
+    while joined := {
+        row["offset_msg_id"]: row["offset_msg_id"] in named or row["origin"] in ids
+        for row in loose
+        if row["offset_msg_id"] not in links
+        if row["offset_msg_id"] in named or not ids.isdisjoint((row["origin"], row["half"]))
+    }:
+        links |= {
+            own: names.ORIGIN_MESSAGE_ID if origin else "preparedTransactionOffset" for own, origin in joined.items()
+        }
+        ids |= joined.keys()
+        named |= {row[name] for row in loose for name in ("origin", "half") if row["offset_msg_id"] in joined}
+    for row in _named_copies(facts, itertools.islice(links, MOST_LINKED)):
+        known[row["offset_msg_id"]] = {**row, "link": links[row["offset_msg_id"]]}
+    return sorted(known.values(), key=_store_order)
+
+
+def _ops(facts: Facts, halves: list[Row]) -> list[Row]:
+    """Return the op records that end one of these half records, each once and in store order."""
+    if not halves:
+        return []
+    brokers = {row["file"]: row["broker"] for row in facts.rows("store_brokers")}
+    by_place = {(brokers.get(half["file"]), half["queue_offset"]): half for half in halves}
+    offsets = [str(offset) for offset in sorted({offset for _, offset in by_place})]
+    ended: dict[tuple[str, int], Row] = {}
+    for row in facts.answers("ending_ops", queue_offsets=offsets):
+        half = by_place.get((row.pop("broker"), row["half_queue_offset"]))
+        if half is not None:
+            of_half = {"uniq_key": half["uniq_key"], "half_offset_msg_id": half["offset_msg_id"]}
+            ended[row["offset_msg_id"], row["half_queue_offset"]] = row | {"stage": stages.OP} | of_half
+    return list(ended.values())
+
+
+def _store_order(record: Row) -> tuple[bool, dt.datetime, str, int]:
+    """Return the sort key of copies; those with an impossible store time are last."""
+    at = record["store_timestamp"]
+    return at is None, at or _NEVER, record["store_host"] or "", record["physical_offset"]
+
+
+# --- lineage ----------------------------------------------------------------------------------------------------------
+
+
+class _Earlier:
+    """The copies of one message so far: the latest of each kind that a later hop can have read."""
+
+    def __init__(self) -> None:
+        self.half: Row | None = None
+        self.waits: dict[tuple[Any, int], Row] = {}
+        self.visible: dict[int, Row] = {}
+        self.seen: set[tuple[str, str | None]] = set()
+
+    def add(self, record: Row) -> None:
+        stage = record["stage"]
+        if stage in (stages.HALF, stages.CHECK_BACK, stages.LEAKED):
+            self.half = record
+        if stage in (stages.SCHEDULE, stages.LEAKED):
+            self.waits[record.get("real_topic"), record["reconsume_times"]] = record
+        elif stage not in (stages.HALF, stages.CHECK_BACK):
+            self.visible[record["reconsume_times"]] = record
+        self.seen |= {(stage, record["topic"]), (stage, None)}
+
+    def source(self, record: Row, ids: set[str]) -> str | None:
+        """Return the offset id of the record this one was written from: the latest one that the hop could have read."""
+        stage, times = record["stage"], record["reconsume_times"]
+        if stage == stages.COMMIT:
+            return _half_id(record) if _half_id(record) in ids else None
+        read: Row | None = None
+        if stage in (stages.CHECK_BACK, stages.DISCARDED):
+            read = self.half
+        elif stage in (stages.DUE, stages.RETRY, stages.DLQ, stages.LEAKED):
+            read = self.waits.get((record["topic"], times))
+        if read is None and (stage in (stages.RETRY, stages.DLQ) or (stage == stages.SCHEDULE and _back(record))):
+            # The latest copy that a consumer was given before this retry.
+            given = [each for n, each in self.visible.items() if n < times]
+            read = max(given, key=_store_order, default=None)
+        return read["offset_msg_id"] if read else None
+
+    def reason(self, record: Row) -> str:
+        """Return the name of the sentence that says what wrote a record."""
+        stage, target = str(record["stage"]), record.get("real_topic") or ""
+        if stage == stages.SCHEDULE and record.get("resent"):
+            return "resent"
+        if stage == stages.SCHEDULE and target.startswith((names.DLQ_PREFIX, names.RETRY_PREFIX)):
+            return "to-dlq" if target.startswith(names.DLQ_PREFIX) else "sent-back"
+        if stage == stages.SCHEDULE:
+            return "again" if (stage, None) in self.seen else "delayed"
+        if stage in (stages.ORIGINAL, stages.HALF):
+            return "again" if (stage, record["topic"]) in self.seen else stage
+        if stage == stages.CHECK_BACK:
+            return "check-back" if record.get("check_times") is not None else "immunity"
+        if stage == stages.COMMIT:
+            return "commit-again" if (stage, None) in self.seen else "commit"
+        prepared = (record["sys_flag"] & names.TRANSACTION_MASK) == names.TRANSACTION_PREPARED
+        return "retry-prepared" if stage == stages.RETRY and prepared else stage
+
+
+def _back(record: Row) -> bool:
+    """Return whether a waiting record was sent back by a consumer."""
+    return record.get("consumer_group") is not None
+
+
+def with_lineage(records: list[Row]) -> list[Row]:
+    """Return the records, in store order, with `copied_from` (offset id or None) and `why` (a sentence)."""
+    done: list[Row] = []
+    everything = _Earlier()
+    of_key: defaultdict[str, _Earlier] = defaultdict(_Earlier)
+    keyless = _Earlier()
+    ids: set[str] = set()
+    for record in records:
+        key = record["uniq_key"]
+        earlier = everything if key is None else of_key[key]
+        source = earlier.source(record, ids) or (None if key is None else keyless.source(record, ids))
+        why = WHY[earlier.reason(record)].say(**_values(record))
+        why = WHY["last"].say(why=why, more=WHY["new-id"]) if earlier.seen else why
+        done.append({**record, "copied_from": source, "why": why})
+        everything.add(record)
+        (keyless if key is None else of_key[key]).add(record)
+        ids.add(record["offset_msg_id"])
+    return done
+
+
+def _values(record: Row) -> Row:
+    prepared = str(record["prepared_transaction_offset"])
+    return {**record, "prepared": prepared, "consumer_group": record.get("consumer_group") or "?"}
+
+
+def _half_id(commit: Row) -> str:
+    """Return the offset id of the half record of a commit: the prepared offset on the same store host."""
+    return f"{commit['offset_msg_id'][:-16]}{commit['prepared_transaction_offset']:016X}"
+
+
+# --- gaps -------------------------------------------------------------------------------------------------------------
+
+
+def gaps(records: list[Row], ops: list[Row], end: dt.datetime | None) -> list[dict[str, Any]]:
+    """Return what is missing in the life of one message: dicts `kind`, `text` (a sentence), `offset_msg_id` of the
+    record concerned.
+
+    `end`: the last store time of the evidence; the sentence of a step that was not due by then says so.
+    """
+    by_key: defaultdict[str | None, list[Row]] = defaultdict(list)
+    for record in records:
+        by_key[record["uniq_key"]].append(record)
+    return [gap for own in by_key.values() for gap in (*_broken(own), *_waiting(own, end), *_transaction(own, ops))]
+
+
+def _gap(kind: str, record: Row | None, **values: Any) -> dict[str, Any]:
+    """Return one gap; `record` is the one concerned."""
+    given = {**_values(record), "at": _when(record["store_timestamp"]), **values} if record else values
+    return {"kind": kind, "offset_msg_id": record["offset_msg_id"] if record else None, "text": GAPS[kind].say(**given)}
+
+
+def _when(at: dt.datetime | None) -> str | None:
+    """Return a time as printed in the sentences of a gap."""
+    return None if at is None else utc(at).isoformat(sep=" ", timespec="milliseconds").replace("+00:00", " UTC")
+
+
+def _broken(own: list[Row]) -> Iterator[dict[str, Any]]:
+    first = own[0]
+    waits = first["stage"] == stages.SCHEDULE and not _back(first)
+    if first["stage"] not in (stages.ORIGINAL, stages.HALF) and not waits:
+        yield _gap("first-missing", first)
+    yield from (_gap("uniq-missing", r, link=r.get("link") or "?") for r in own if r["uniq_key"] is None)
+    ids = {r["offset_msg_id"] for r in own}
+    for record in own[1:]:
+        origin = record.get("origin_message_id")
+        if record["stage"] == stages.COMMIT and _half_id(record) not in ids:
+            yield _gap("half-missing", record)
+        elif record["copied_from"]:
+            continue
+        elif origin and origin not in {*ids, record["uniq_key"]} and record["stage"] in _SENT_BACK:
+            yield _gap("origin-missing", record, origin=origin)
+        elif record["stage"] not in _WITHOUT_SOURCE:
+            yield _gap("source-missing", record)
+    checks = {
+        r["check_times"]: r for r in reversed(own) if r["stage"] == stages.CHECK_BACK and r["check_times"] is not None
+    }
+    for before, after in itertools.pairwise([0, *sorted(checks)]):
+        if after > before + 1:
+            yield _gap("check-missing", checks[after], first=before + 1, last=after - 1)
+
+
+def _waiting(own: list[Row], end: dt.datetime | None) -> Iterator[dict[str, Any]]:
+    reached = {r["copied_from"] for r in own}
+    for record in own:
+        if record["stage"] == stages.SCHEDULE and record["offset_msg_id"] not in reached:
+            due = record.get("due")
+            late = due is not None and end is not None and due <= end
+            yield _gap("due-missing" if late else "not-due", record, due=_when(due), target=record.get("real_topic"))
+
+
+def _transaction(own: list[Row], ops: list[Row]) -> Iterator[dict[str, Any]]:
+    halves = {r["offset_msg_id"]: r for r in own if r["stage"] in (stages.HALF, stages.CHECK_BACK)}
+    ended = {op["half_offset_msg_id"] for op in ops}
+    commits = [r for r in own if r["stage"] == stages.COMMIT]
+    if halves and not commits and ended.isdisjoint(halves) and not any(r["stage"] == stages.DISCARDED for r in own):
+        yield _gap("pending", next(iter(halves.values())))
+    yield from (_gap("op-missing", r) for r in commits if _half_id(r) in halves and _half_id(r) not in ended)

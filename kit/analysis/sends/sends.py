@@ -20,7 +20,7 @@ from kit.analysis.sends import attempts
 from kit.inventory.references import Ref
 from kit.rocketmq import names
 from kit.rocketmq.log_layouts import BROKER_SIDE
-from kit.tables.facts import Facts
+from kit.tables.facts import Facts, memo
 
 BODY: Final = ("body_crc", "body_size")
 LONGEST_CALL: Final = 60
@@ -73,14 +73,11 @@ class Ledger:
         return self.failed[self.failed["kind"] == kind]
 
 
+@memo
 def ledger(facts: Facts, leave_out: str = "") -> Ledger:
     """Return the ledger of losses and duplicates, without the sends that failed in one way: OTHER than of a busy broker
     (another code, no connection). `errors_by_kind` is that of all failed sends.
     """
-    return facts.once(f"ledger of sends but {leave_out}", lambda: _ledger(facts, leave_out))
-
-
-def _ledger(facts: Facts, leave_out: str) -> Ledger:
     listed = facts.has("sends")
     answers = {row["status"]: row["sends"] for row in facts.rows("send_answers")} if listed else {}
     count = sum(answers.values()) if listed else None

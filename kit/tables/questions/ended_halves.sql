@@ -1,5 +1,5 @@
--- One row per half record that one of the op records with these offset ids (`upper`) ended: op, uniq_key, offset_msg_id. In order of file and offset.
-select o.offset_msg_id as op, h.uniq_key, h.offset_msg_id
+-- One row per half record that one of the op records with these offset ids (`upper`) ended: op, uniq_key. In order of file and offset.
+select o.offset_msg_id as op, h.uniq_key
 from ops o
   join (select distinct file, broker from store_brokers) b on o.file = b.file
   join records h on h.queue_offset = o.half_queue_offset
