@@ -102,7 +102,7 @@ def unseen_starts(facts: Facts) -> list[Row]:
         first, topic = max(
             ((min(first_stored(facts, topic).values(), default=0), topic) for topic in own), default=(0, "")
         )
-        start = {"new_group": group, "new_policy": policy, "ref": ref}
+        start: Row = {"new_group": group, "new_policy": policy, "ref": ref}
         starts.append(start | {"new_topic": topic, "new_first": first or None})
     return starts
 
