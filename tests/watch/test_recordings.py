@@ -175,11 +175,12 @@ def records(data: bytes, base: int, times: dict[int, float]) -> Cuts:
 
 def units(data: bytes, times: dict[int, float]) -> Cuts:
     """Yield the units of a queue by the store times of their records; what clean-up has deleted was there before."""
+    first = min(times.values())
     for end in range(20, len(data) + 1, 20):
         physical, size = struct.unpack_from(">qi", data, end - 20)
         if not size:
             return
-        yield times.get(physical, min(times.values())), end
+        yield times.get(physical, first), end
 
 
 BEGIN = 1_795_305_600
