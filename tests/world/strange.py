@@ -26,11 +26,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import zstandard
-from folders import put, tar_of
+from folders import put, tar_of, zip_of
 from stores import BLANK, Record, store
 from table import rows_of
 
-USED = (bz2, decimal, gzip, lzma, random, tar_of, zstandard, BLANK)
+USED = (bz2, decimal, gzip, lzma, random, tar_of, zip_of, zstandard, BLANK)
 """Named in `strange.yaml`."""
 
 
