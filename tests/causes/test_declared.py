@@ -9,9 +9,10 @@ import pytest
 from kit import causes
 from kit.causes import collect_next, discover, look_alikes, shown_by, triage
 from kit.causes.findings import VERDICTS
+from kit.tables.queries import catalogue
 
 EVERY = causes.discover()
-SAID = re.compile(r'"([a-z_][\w+{}.-]*)"')
+SAID = re.compile(r'"([a-z_](?:[\w+.-]|{[^{}"]*})*)"')
 """What may be the name of a sentence in a module."""
 
 
@@ -39,30 +40,22 @@ def source(cause: causes.Cause) -> str:
 
 
 @pytest.mark.parametrize("cause", EVERY, ids=lambda cause: cause.slug)
-def test_words_and_names_of_a_declaration_are_there(cause: causes.Cause) -> None:
+def test_words_and_sentences_of_a_declaration_are_there_and_used(cause: causes.Cause) -> None:
     """A word is evidence, a verdict, a declared value, or one that the module or a table it reads gives."""
-    kit_, module = Path(causes.__file__).parents[1], source(cause)
-    tables = "".join(
-        path.read_text("utf-8") for path in kit_.glob("tables/gold/**/*.*") if path.suffix in (".sql", ".py")
-    )
+    module = source(cause)
+    given = module + "".join(query.text for query in catalogue().values() if query.layer == "gold")
     steps = {f"{step.id} {state}" for step in cause.steps for state in ("holds", "unknown", "refuted")}
     known = {*shown_by.PRESENT, *steps, *VERDICTS, *cause.values, *cause.phrases, "found", "always", "never"}
     unknown = {word.removesuffix(" known") for word in words_of(cause)} - known
-    assert {
-        word for word in unknown if not word.endswith(" log") and not re.search(rf"\b{word}\b", module + tables)
-    } == set()
+    assert {word for word in unknown if not word.endswith(" log") and not re.search(rf"\b{word}\b", given)} == set()
     assert {word for word in shown_by.PRESENT if f'"{word}":' in module} == set(), "a value hides evidence of that name"
     assert {want.artefact for want in cause.missing} <= set(collect_next.ARTEFACTS)
-
-
-@pytest.mark.parametrize("cause", EVERY, ids=lambda cause: cause.slug)
-def test_everything_a_declaration_has_is_said(cause: causes.Cause) -> None:
-    module = source(cause)
+    said = {*SAID.findall(module)}
     named = {name for s in cause.steps for name in (*s.holds, *s.refuted, *s.maybe, s.open)}
-    named |= {*cause.summary, *SAID.findall(module), *(name for each in cause.phrases.values() for name in each)}
+    named |= {*cause.summary, *said, *(name for each in cause.phrases.values() for name in each)}
     ready = [re.sub(r"\\\{[^}]*\\\}", ".*", re.escape(name)) for name in named]
     assert {n for n in cause.says if not any(re.fullmatch(each, n) for each in ready)} == set()
-    assert {n for n in named if "{" not in n and n not in (*cause.says, "", "none")} <= {*SAID.findall(module)}
+    assert {n for n in named if "{" not in n and n not in (*cause.says, "", "none")} <= said
 
 
 PAGE = Path(__file__).parents[2] / "docs" / "look-alikes.md"

@@ -28,57 +28,45 @@ def cells(path: Path, kind: str, lang: str = "en") -> list[Any]:
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
-class TestForm:
-    def test_one_parameters_cell_first_typed_and_commented(self, path: Path) -> None:
-        code = cells(path, "code")
-        tagged = [cell for cell in code if "parameters" in cell.metadata.get("tags", [])]
-        assert tagged == code[:1]
-        lines = tagged[0].source.splitlines()
-        assert all("  # " in line for line in lines)
-        assigned = {node.target.id: ast.literal_eval(node.value) for node in ast.parse(tagged[0].source).body}
-        assert {"evidence", "workspace", "lang", "interactive"} <= set(assigned)
-        # One runs on reports that somebody has kept, which are nobody's sample.
-        assert (Path(__file__).parents[2] / assigned["evidence"]).exists()
-
-    def test_prose_has_one_title_no_skipped_level_and_chinese(self, path: Path) -> None:
-        for lang in ("en", "zh"):
-            prose = [cell.source for cell in cells(path, "markdown", lang)]
-            levels = [len(marks) for marks in re.findall("^#+", "\n".join(prose), re.MULTILINE)]
-            assert levels[0] == 1 and set(levels[1:]) == {2}
-            assert all(any("\u4e00" <= c <= "\u9fff" for c in text) == (lang == "zh") for text in prose)
+def test_parameters_come_first_and_prose_has_one_title_no_skipped_level_and_chinese(path: Path) -> None:
+    code = cells(path, "code")
+    assert [cell for cell in code if "parameters" in cell.metadata.get("tags", [])] == code[:1]
+    assert all("  # " in line for line in code[0].source.splitlines())
+    assigned = {node.target.id: ast.literal_eval(node.value) for node in ast.parse(code[0].source).body}
+    assert {"evidence", "workspace", "lang", "interactive"} <= set(assigned)
+    # One runs on reports that somebody has kept, which are nobody's sample.
+    assert (Path(__file__).parents[2] / assigned["evidence"]).exists()
+    for lang in ("en", "zh"):
+        prose = [cell.source for cell in cells(path, "markdown", lang)]
+        levels = [len(marks) for marks in re.findall("^#+", "\n".join(prose), re.MULTILINE)]
+        assert levels[0] == 1 and set(levels[1:]) == {2}
+        assert all(any("\u4e00" <= c <= "\u9fff" for c in text) == (lang == "zh") for text in prose)
 
 
 WALKS = [p for p in PATHS if 20 <= int(p.stem[:2]) < 70]
 
 
 @pytest.mark.parametrize("path", WALKS, ids=lambda path: path.stem)
-class TestWalk:
-    """An investigation: questions with their queries, then the kit's chain, then queries of one's own."""
-
-    def test_every_stop_asks_queries_and_says_what_follows(self, path: Path) -> None:
-        code = [cell.source for cell in cells(path, "code")]
-        assert sum("inquiry.sql(" in source for source in code) >= 8
-        [name] = re.findall(r'^so = walk\("(\w+)"\)', "\n".join(code), re.MULTILINE)
-        stops = re.findall(r'\bso\["(\w+)"\]', "\n".join(code))
-        assert len(stops) >= 6 and set(stops) <= walk(name).keys()
-        prose = "\n".join(cell.source for cell in cells(path, "markdown"))
-        assert len(re.findall(r"^## .*\?$", prose, re.MULTILINE)) >= 5
-
-    def test_the_chain_comes_after_the_questions_and_own_queries_end_it(self, path: Path) -> None:
-        texts = [cell.source for cell in notebooks.read(path).cells]
-        [own] = [n for n, text in enumerate(texts) if "## Ask the evidence yourself" in text]
-        chains = [n for n, text in enumerate(texts) if text.startswith("inquiry.chain(")]
-        asked = [n for n, text in enumerate(texts) if "so[" in text and text.startswith("inquiry.answer(")]
-        assert max(asked) < min(chains) <= max(chains) < own
-        after = "\n".join(texts[own:])
-        assert after.count("inquiry.answer(") >= 3 and "inquiry.views(" in after and "inquiry.query(" in after
-
-    def test_a_query_is_short_and_no_number_of_the_sample_is_in_the_prose(self, path: Path) -> None:
-        for cell in notebooks.read(path).cells:
-            for text in re.findall(r'"""(.*?)"""', cell.source, re.DOTALL) if cell.cell_type == "code" else ():
-                assert len(text.strip().splitlines()) <= 12
-            if cell.cell_type == "markdown" and not cell.metadata["rmq-kit"].get("documented"):
-                assert not re.search(r"\d,\d{3}", cell.source)
+def test_a_walk_asks_questions_then_shows_the_chain_then_lets_ask_what_one_likes(path: Path) -> None:
+    """A query is short, each stop says what follows, and no number of the sample is in the prose."""
+    every = notebooks.read(path).cells
+    texts, code = [cell.source for cell in every], [cell.source for cell in every if cell.cell_type == "code"]
+    prose = [cell for cell in every if cell.cell_type == "markdown"]
+    assert sum("inquiry.sql(" in source for source in code) >= 8
+    [name] = re.findall(r'^so = walk\("(\w+)"\)', "\n".join(code), re.MULTILINE)
+    stops = re.findall(r'\bso\["(\w+)"\]', "\n".join(code))
+    assert len(stops) >= 6 and set(stops) <= walk(name).keys()
+    assert len(re.findall(r"^## .*\?$", "\n".join(cell.source for cell in prose), re.MULTILINE)) >= 5
+    [own] = [n for n, text in enumerate(texts) if "## Ask the evidence yourself" in text]
+    chains = [n for n, text in enumerate(texts) if text.startswith("inquiry.chain(")]
+    asked = [n for n, text in enumerate(texts) if "so[" in text and text.startswith("inquiry.answer(")]
+    assert max(asked) < min(chains) <= max(chains) < own
+    after = "\n".join(texts[own:])
+    assert after.count("inquiry.answer(") >= 3 and "inquiry.views(" in after and "inquiry.query(" in after
+    queries = re.findall(r'"""(.*?)"""', "\n".join(code), re.DOTALL)
+    assert max(len(text.strip().splitlines()) for text in queries) <= 12
+    told = [cell.source for cell in prose if not cell.metadata["rmq-kit"].get("documented")]
+    assert [text for text in told if re.search(r"\d,\d{3}", text)] == []
 
 
 @pytest.mark.parametrize("path", [p for p in WALKS if p.stem[1] == "0"], ids=lambda path: path.stem)
