@@ -18,12 +18,12 @@ def summary(facts: Facts) -> dict[str, Any]:
     {} without a store.
 
     `discarded` is None where the version does not keep what it discards and no log reports it; `pending` where the logs
-    at hand have a hole (not `whole`) in which the end of an open transaction may lie.
+    at hand have a hole (not `whole`) in which the end of an open transaction may lie; what would be 0, where one is cut off.
     """
     if not facts.has("messages"):
         return {}
-    rows = facts.rows("transaction_totals")
-    groups, whole = [row for row in rows if row["half_messages"]], not brokers.stretches(facts)
+    rows, stretches = facts.rows("transaction_totals"), brokers.stretches(facts)
+    groups, whole = [row for row in rows if row["half_messages"]], not stretches
     counts: dict[str, Any] = {name: sum(row[name] for row in groups) for name in COUNTED}
     # CLUSTER is stored by 4.6.0 and later, which all keep what they discard.
     knows_discarded = (
@@ -34,4 +34,8 @@ def summary(facts: Facts) -> dict[str, Any]:
     )
     counts["discarded"] = counts["discarded"] if knows_discarded else None
     counts["pending"] = counts["pending"] if whole or not counts["pending"] else None
-    return counts | {"dead_lettered": sum(row["dead"] for row in rows), "whole": whole}
+    counts["dead_lettered"] = sum(row["dead"] for row in rows)
+    # Behind the end of a file that was cut off there may be more.
+    if any(stretch["cut"] for stretch in stretches):
+        counts = {name: count or None for name, count in counts.items()}
+    return counts | {"whole": whole}

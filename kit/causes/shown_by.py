@@ -20,6 +20,7 @@ from kit.causes import collect_next
 from kit.causes.findings import Finding, Missing, Step
 from kit.i18n import labels
 from kit.inventory.model import STORES
+from kit.inventory.references import Ref
 from kit.tables.facts import Facts
 
 LOGS: Final = ("broker", "store", "transaction")
@@ -52,8 +53,19 @@ def _covers(facts: Facts, source: str) -> bool:
     return begins and max(last for *_, last in logs) >= end - SILENCE and (not few or _excerpt(facts))
 
 
+def _stored(facts: Facts) -> bool:
+    """Return whether the commit logs hold what was stored: none was cut off, or lacks more than a hundredth."""
+    if not facts.has("messages"):
+        return False
+    large = [stretch for stretch in brokers.stretches(facts) if stretch["large"]]
+    if any(stretch["cut"] for stretch in large):
+        return False
+    missing = sum(stretch["end"] - stretch["start"] for stretch in large)
+    return not missing or 100 * missing <= sum(row["bytes"] for row in facts.rows("store_extent"))
+
+
 PRESENT: Final[Mapping[str, Callable[[Facts], bool]]] = {
-    "commitlog": lambda facts: facts.has("messages"),
+    "commitlog": _stored,
     "configuration": lambda facts: facts.has("configs"),
     "broker's configuration": lambda facts: all(broker.slave is not None for broker in brokers.all_of(facts)),
     "offsets": lambda facts: not lag.positions(facts).empty,
@@ -123,16 +135,33 @@ def weighed(facts: Facts, finding: Finding) -> Finding:
 
 
 def _documented(facts: Facts, finding: Finding) -> Finding:
-    """Return a finding that documents alone do not confirm: a runbook quotes what was never printed."""
-    documents = {item.file for item in facts.files.items if item.detail.get("document")}
-    if documents and finding.verdict == "confirmed":
+    """Return a finding that documents alone do not confirm: a runbook quotes what was never printed, a mail what another
+    cluster printed at another time.
+    """
+    if finding.verdict == "confirmed":
+        documents = {item.file for item in facts.files.items if item.detail.get("document")}
         finding.steps = [
             attrs.evolve(step, role="supporting")
-            if step.holds and step.evidence and all(ref.file in documents for ref in step.evidence)
+            if step.holds
+            and step.evidence
+            and all(ref.file in documents or _apart(facts, ref) for ref in step.evidence)
             else step
             for step in finding.steps
         ]
     return finding
+
+
+def _apart(facts: Facts, ref: Ref) -> bool:
+    """Return whether a text quotes a line whose time is before or after that of all logs and records."""
+    items = facts.zoned.items
+    text = next((item for item in items if item.file == ref.file and item.kind == "text"), None)
+    spans = [(i.first, i.last) for i in items if i.kind in ("log", *STORES) and i.first and i.last]
+    if text is None or ref.line is None or not spans:
+        return False
+    begin, end = min(first for first, _ in spans), max(last for _, last in spans)
+    margin = LONG if text.zone else dt.timedelta(days=1)
+    times = facts.answers("entries_around", places=f"{ref.file}\x01{ref.line}")
+    return any(not begin - margin <= row["at"].replace(tzinfo=dt.UTC) <= end + margin for row in times)
 
 
 def _without_absence(facts: Facts, finding: Finding) -> Finding:

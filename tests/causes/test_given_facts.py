@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from kit import causes
+from kit.causes import shown_by
 from kit.inventory.inventory import Inventory
 from kit.inventory.model import Item
 from kit.tables import frames
@@ -111,6 +112,33 @@ def test_code_13_alone_does_not_say_that_it_was_the_size() -> None:
     found = [causes.examine(each, "client-oversize-reject") for each in given]
     assert [each.verdict for each in found] == ["suspected", "confirmed"]
     assert "for the size" not in str(found[0].as_dict()["summary"]).split(".")[0]
+
+
+def test_a_log_that_was_cut_off_rules_nothing_out() -> None:
+    whole: dict[str, Any] = {
+        "has": ["messages"], "sources": ["transaction", "broker"], "transaction_totals": [TOTALS], "discards_stored": [{"kept": True}],
+        "store_extent": [{"bytes": 1_000_000}],
+    }  # fmt: skip
+    lost = {"start": 0, "end": 4096, "large": True, "cut": False}
+    for stretches, verdict, count in (
+        ([], "ruled_out", 0), ([lost], "ruled_out", 0), ([lost | {"end": 99_999}], "insufficient_evidence", None),
+        ([lost | {"cut": True}], "insufficient_evidence", None),
+    ):  # fmt: skip
+        known = facts(**whole, stretches=stretches)
+        found = shown_by.weighed(known, causes.examine(known, "duplicate-commit"))
+        assert (found.verdict, found.figures["committed_twice"]) == (verdict, count)
+
+
+def test_one_cluster_refutes_nothing_that_happened_in_another_of_that_name() -> None:
+    rows = {
+        "has": ["messages"],
+        "sources": ["transaction", "broker"],
+        "known_texts": [ANSWERED],
+        "same_names": [{"file": "y"}],
+    }
+    known = facts(**rows, foreign_answers=[WRONG | {"answer": "COMMIT", "wrong": False}])
+    assert causes.examine(known, "shared-producer-group").verdict == "ruled_out"
+    assert shown_by.weighed(known, causes.examine(known, "shared-producer-group")).verdict != "ruled_out"
 
 
 Rows = list[dict[str, Any]] | str

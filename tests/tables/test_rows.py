@@ -103,6 +103,17 @@ def test_a_hole_in_store_times_is_a_pause_if_three_originals_waited_for_its_end(
     assert asked.rows("pauses", records=traffic(8, missing=(4, 4.5), waiters=1)) == []
     assert len(asked.rows("pauses", records=traffic(8, missing=(4, 5.5), waiters=1))) == 1
     assert asked.rows("pauses", records=traffic(8, missing=(4, 4.5))) == []
+    # Of a damaged record nobody knows whether a producer wrote it: a copy of a check is as late.
+    late = [
+        row
+        | {
+            "problem": "properties"
+            if row["store_timestamp"] > row["born_timestamp"] + dt.timedelta(seconds=1)
+            else None
+        }
+        for row in traffic(8, missing=(4, 5.5), waiters=1)
+    ]
+    assert asked.rows("pauses", records=late) == []
     # A record that a flipped bit moves into the hole does not end it.
     moved = stored(9_999, 4.25, misplaced=True)
     assert asked.rows("pauses", records=[*traffic(8, missing=(4, 4.5), waiters=3), moved]) == [pause]

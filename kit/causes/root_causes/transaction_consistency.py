@@ -59,7 +59,7 @@ def observe(facts: Facts) -> Observed:
         "table_rows": rows, "joined": joined, "rows_without_message": without if sure else None,
         "rows_pending": pending if sure else None,
         "messages_without_row": summary["without_row"] if present else None,
-        "finished": summary["committed"] + summary["rolled_back"] if summary else None,
+        "finished": (summary["committed"] or 0) + (summary["rolled_back"] or 0) if summary else None,
         "wrong": len(finished), "caused": len(caused), "thrown": local and not len(finished) and not none_stored,
         "overtaken": overtaken,
         "unexplained": not none_stored and (not summary or not present or len(caused) < len(finished)),

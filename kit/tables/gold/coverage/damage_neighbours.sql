@@ -1,12 +1,14 @@
 -- One row per damaged range of a commit log file and store host with records in that file: store_host, file, start, end (physical offsets),
--- after, before (store times of that host's last record in front of it and first one behind it, null where there is none).
+-- after, before (store times of that host's last record in front of it and first one behind it, null where there is none), cut (the copy of the
+-- file ends there, inside a record).
 -- At most 20,000 rows, the largest ranges first.
 with damage as (
-  select s.file, s.start + coalesce(f.base, 0) as start, s.end + coalesce(f.base, 0) as end
+  select s.file, s.start + coalesce(f.base, 0) as start, s.end + coalesce(f.base, 0) as end,
+    s.reason = 'truncated' as cut
   from skipped s join files f on s.file = f.file
-  where s.reason = 'corrupt' and f.replica_of is null
+  where s.reason in ('corrupt', 'truncated') and f.replica_of is null
 ), ranges as (
-  select x.store_host, d.file, d.start, d.end
+  select x.store_host, d.file, d.start, d.end, d.cut
   from damage d join store_extent x on d.file = x.file
   where x.store_host is not null and x.first is not null
 ), near as (
@@ -28,7 +30,7 @@ with damage as (
       partition by store_host order by at desc, place rows between unbounded preceding and current row) as before
   from points
 )
-select r.store_host, r.file, r.start, r.end, a.after, b.before
+select r.store_host, r.file, r.start, r.end, a.after, b.before, r.cut
 from ranges r
 join placed a on a.place = 0 and a.store_host = r.store_host and a.file = r.file and a.start = r.start
 join placed b on b.place = 2 and b.store_host = r.store_host and b.file = r.file and b.start = r.start

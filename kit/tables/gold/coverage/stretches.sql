@@ -1,7 +1,7 @@
 -- One row per stretch of a broker's commit log that the evidence does not hold, between its first and its last record: files that were not
--- copied between others that were, and damage. store_host, start, end (physical offsets), after, before (store times of the neighbouring
+-- copied between others that were, and damage; behind a file that was cut off nobody knows how much. store_host, start, end (physical offsets), after, before (store times of the neighbouring
 -- records, null where nothing shows them), after_ms, before_ms (the same in ms since 1970), large (a page of memory, which a crash loses at once, can
--- hold several records). At most as many rows as files and `damage_neighbours`.
+-- hold several records; or it is cut off), cut. At most as many rows as files and `damage_neighbours`.
 -- Where the files of each folder follow each other none is missing, whoever wrote them; copies of one file cover each other.
 with stores as (
   select file, replica_of, regexp_replace(file, '[^/]*$', '') as folder, base, base + bytes as behind from files
@@ -17,11 +17,12 @@ with stores as (
 ), doubtful as (
   select coalesce(max(n), 0) as n from (select count(*) as n from damage_neighbours union all select count_if(apart) as n from steps) counts
 ), gaps as (
-  select store_host, start, `end`, after, before from damage_neighbours
+  select store_host, start, `end`, after, before, cut from damage_neighbours
   union all
-  select p.store_host, p.reached as start, p.base as `end`, p.after, p.first as before from spans p cross join doubtful d
+  select p.store_host, p.reached as start, p.base as `end`, p.after, p.first as before, false as cut from spans p cross join doubtful d
   where p.base > p.reached and d.n > 0
 )
-select store_host, start, `end`, after, before, unix_millis(after) as after_ms, unix_millis(before) as before_ms, `end` - start >= 4096 as large
+select store_host, start, `end`, after, before, unix_millis(after) as after_ms, unix_millis(before) as before_ms, cut or `end` - start >= 4096 as large,
+  cut
 from gaps
 order by store_host, start, `end`

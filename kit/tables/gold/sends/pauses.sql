@@ -27,7 +27,8 @@ with stored as (
 ), late as (
   select o.store_host, unix_millis(o.store_timestamp) as stored, unix_millis(o.born_timestamp) + c.skew as born, c.since
   from originals o join client_clocks c on c.born_host = o.born_host and c.hour = unix_millis(o.store_timestamp) div 3600000
-  where unix_millis(o.store_timestamp) - unix_millis(o.born_timestamp) - c.skew >= 150
+  -- A copy that RocketMQ made looks like an original where its properties cannot be read.
+  where unix_millis(o.store_timestamp) - unix_millis(o.born_timestamp) - c.skew >= 150 and o.problem is null
 ), waits as (
   -- Who waited for a hole's end is stored in its last bin or the next one.
   select h.store_host, h.start_ms, h.end_ms, h.rate, count(l.born) as waiters, min(l.born) as since
