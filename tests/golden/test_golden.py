@@ -3,7 +3,6 @@
 `python -m tests.golden NAME` prints the same differences; `--update` keeps what is found now, after it was read.
 """
 
-import functools
 from pathlib import Path
 from typing import Any
 
@@ -28,26 +27,16 @@ def every() -> list[Any]:
     return [pytest.param(name, marks=pytest.mark.recordings) if name in LATER else name for name in recorded.EVERY]
 
 
-@functools.cache
-def triaged(name: str) -> dict[str, Any]:
-    return kit.triage(recorded.case(name))
-
-
 def test_every_recording_has_its_findings() -> None:
     assert {path.stem for path in golden.KEPT.glob("*.json")} == set(golden.NAMES)
 
 
 @pytest.mark.seconds
 @pytest.mark.parametrize("name", every())
-def test_a_recording_finds_what_it_found(name: str) -> None:
-    _same(golden.load(name), golden.digest(triaged(name)))
-
-
-@pytest.mark.seconds
-@pytest.mark.parametrize("name", every())
-def test_a_recording_finds_what_its_label_says(name: str) -> None:
+def test_a_recording_finds_what_it_found_and_what_its_label_says(name: str) -> None:
     """Exactly its root causes, at least its neighbours, and references that resolve."""
-    found, label = triaged(name), recorded.label(name)
+    found, label = kit.triage(recorded.case(name)), recorded.label(name)
+    _same(golden.load(name), golden.digest(found))
     verdicts = {f["cause"]: f["verdict"] for f in found["findings"]}
     assert set(verdicts) >= ROOTS and "failed" not in verdicts.values()
     roots = set(label["root_causes"])

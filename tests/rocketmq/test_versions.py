@@ -23,11 +23,8 @@ def test_no_version_is_one_helpful_sentence(text):
     assert "\n" not in str(caught.value)
 
 
-def test_ordinals_follow_the_enum():
+def test_ordinals_follow_the_enum_and_releases_their_order():
     assert {number: str(Version.parse(number)) for number in ORDINALS} == ORDINALS
-
-
-def test_releases_are_in_order():
     assert sorted(RELEASES) == RELEASES
     assert Version.parse("4.9.8") < Version.parse("5.0.0") < Version.parse("5.3.10")
 

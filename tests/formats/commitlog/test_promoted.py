@@ -112,25 +112,16 @@ def test_the_map_of_a_case_is_rocketmqs(spark: Any) -> None:
     assert [row.properties for row in found] == expected
 
 
-@pytest.mark.parametrize(
-    ("topic", "properties", "flags", "stage", "group"), rows_of(__file__, "stages_by_what_the_broker_writes")
-)
-def test_stages_by_what_the_broker_writes(topic, properties, flags, stage, group):
+@pytest.mark.parametrize(("topic", "properties", "flags", "expected"), rows_of(__file__, "stages"))
+def test_stages_are_told_by_what_the_broker_writes_and_originals_by_what_producers_do(
+    topic: str, properties: str, flags: int, expected: dict[str, Any]
+) -> None:
     raw = properties.replace("=", "\x01").replace(" ", "\x02").encode()
     other = stores.Record(topic=b"other", properties=b"REAL_TOPIC\x01other")
     made = stores.store([other, stores.Record(topic=topic.encode(), properties=raw, sys_flag=flags), other])
-    rows = stored(made)
-    assert (rows[1]["stage"], rows[1]["consumer_group"]) == (stage, group)
-    assert rows[0]["stage"] == rows[2]["stage"] == "original"
-
-
-@pytest.mark.parametrize(
-    ("topic", "properties", "flags", "original"), rows_of(__file__, "originals_are_what_producers_write")
-)
-def test_originals_are_what_producers_write(topic: str, properties: str, flags: int, original: bool) -> None:
-    raw = properties.replace("=", "\x01").replace(" ", "\x02").encode()
-    (row,) = stored(stores.store([stores.Record(topic=topic.encode(), properties=raw, sys_flag=flags)]))
-    assert row["original"] is original
+    before, row, behind = stored(made)
+    assert {name: row[name] for name in expected} == expected
+    assert before["stage"] == behind["stage"] == "original"
 
 
 def test_records_of_one_shape_are_told_apart_by_any_byte() -> None:
