@@ -18,6 +18,7 @@ from kit.analysis.messages import lookups
 from kit.analysis.sends import attempts, sends
 from kit.causes import collect_next
 from kit.causes.findings import Finding, Missing, Step
+from kit.formats.printed_times import utc
 from kit.i18n import labels
 from kit.inventory.model import STORES
 from kit.inventory.references import Ref
@@ -33,6 +34,8 @@ SILENCE: Final = dt.timedelta(minutes=1)
 
 LONG: Final = dt.timedelta(minutes=10)
 """What somebody took from a broker for an incident is longer, or has its start."""
+EARLIER: Final = dt.timedelta(days=30)
+"""What a text quotes of an earlier incident is at least so much older than its last line."""
 
 
 def _covers(facts: Facts, source: str) -> bool:
@@ -121,7 +124,7 @@ NAMED: Final = 2
 
 def weighed(facts: Facts, finding: Finding) -> Finding:
     """Return a finding without what it concludes from what is not there, where the evidence would not show it."""
-    finding = _documented(facts, _without_absence(facts, finding))
+    finding = _earlier(facts, _documented(facts, _without_absence(facts, finding)))
     if facts.has("messages") and facts.rows("same_names"):
         # What one cluster shows does not refute what happened in another one.
         finding.steps = [attrs.evolve(step, holds=step.holds or None) for step in finding.steps]
@@ -162,6 +165,17 @@ def _apart(facts: Facts, ref: Ref) -> bool:
     margin = LONG if text.zone else dt.timedelta(days=1)
     times = facts.answers("entries_around", places=f"{ref.file}\x01{ref.line}")
     return any(not begin - margin <= row["at"].replace(tzinfo=dt.UTC) <= end + margin for row in times)
+
+
+def _earlier(facts: Facts, finding: Finding) -> Finding:
+    """Return a finding that a paste does not confirm where it only quotes it of long before its last line."""
+    lasts = [item.last for item in facts.zoned.items if item.last]
+    if finding.verdict == "confirmed" and finding.window and lasts and lookups.is_paste(facts):
+        age = max(lasts) - utc(finding.window[1])
+        if age > EARLIER:
+            finding.steps = [attrs.evolve(s, role="supporting") if s.holds else s for s in finding.steps]
+            finding.summary = SAYS["earlier"].say(summary=finding.summary, days=age.days)
+    return finding
 
 
 def _without_absence(facts: Facts, finding: Finding) -> Finding:

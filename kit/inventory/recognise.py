@@ -217,7 +217,7 @@ def _document(head: Head) -> Kind | None:
     # One of so many lines begins with a time; prose that quotes a line or two has fewer.
     written = sum(1 for line in text.split(b"\n") if line.strip())
     is_log = len(_HEADS["timed"].findall(text)) * (2 if guide else 4) >= max(written, 1)
-    return None if is_log else head.plain_text(document=True)
+    return None if is_log else head.plain_text(document=True, **({} if guide else _quoted(text)))
 
 
 def _settings(head: Head) -> Kind | None:

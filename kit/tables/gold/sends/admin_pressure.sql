@@ -1,6 +1,6 @@
--- One row per figure of a broker under pressure that mqadmin prints: figure (disk: percent of the disk of commitlog or consume queues, from 90 on;
--- wait: ms that the oldest send waited, beyond 200; lock: ms that an append held the commitlog's lock, beyond 1,000), value, broker, file, line.
--- At most 1,000, the worst of each figure first. CLusterListSubCommand, AdminBrokerProcessor.prepareRuntimeInfo; the limits are those of
+-- One row per figure of a broker under pressure that mqadmin or watermark.log prints: figure (disk: percent of the disk of commitlog or consume queues, from 90 on;
+-- wait: ms that the oldest send waited, beyond 200; queued: the same of watermark.log; lock: ms that an append held the commitlog's lock, beyond 1,000), value, broker, file, line.
+-- At most 1,000, the worst of each figure first. CLusterListSubCommand, AdminBrokerProcessor.prepareRuntimeInfo, BrokerController.printWaterMark; the limits are those of
 -- diskSpaceWarningLevelRatio, waitTimeMillsInSendQueue and osPageCacheBusyTimeOutMills.
 with printed as (
   select file, line,
@@ -10,11 +10,14 @@ with printed as (
   from admin
   where name in ('#SPACE', '#PCWait(ms)', '#InTPS(LOAD)', 'pageCacheLockTimeMills', 'sendThreadPoolQueueHeadWaitTimeMills')
     or name like 'commitLogDiskRatio%' or name like 'consumeQueueDiskRatio%'
+  union all
+  select file, line, 'queued' as figure, try_cast(e.values['slow'] as double) as value
+  from events e where e.event = 'watermark' and e.value_queue = 'Send' and try_cast(e.values['slow'] as bigint) > 200
 ), named as (
   select file, line, max(value) as broker from admin where name = '#Broker Name' group by file, line
 )
 select figure, cast(round(case when figure = 'disk' then 100 * value else value end) as bigint) as value, broker, p.file, p.line
 from printed p left join named n on n.file = p.file and n.line = p.line
-where value >= case figure when 'disk' then 0.9 when 'wait' then 201 else 1001 end and (figure <> 'disk' or value <= 1)
+where value >= case figure when 'disk' then 0.9 when 'lock' then 1001 else 201 end and (figure <> 'disk' or value <= 1)
 order by figure, value desc, p.file, p.line
 limit 1000
