@@ -15,7 +15,7 @@ import pytest
 from folders import opened
 
 from kit import causes
-from kit.causes import known_problems
+from kit.causes import known_problems, shown_by
 from kit.causes.findings import Finding
 from kit.causes.triage import plain
 
@@ -76,3 +76,17 @@ def test_it_shows_what_it_shows(row: dict[str, Any], tmp_path: Path) -> None:
 def test_short_forms_are_written_out() -> None:
     items = ["a", {2: "b"}, {"08..12/2": ["c <n>", "d"]}]
     assert list(lines(items)) == ["a", "b", "b", "c 08", "d", "c 10", "d", "c 12", "d"]
+
+
+@pytest.mark.parametrize(("year", "verdict"), [("2025", "suspected"), ("2026", "confirmed")])
+def test_a_mail_does_not_confirm_what_it_quotes_of_last_year(year: str, verdict: str, tmp_path: Path) -> None:
+    mail = (
+        "Hi all, we had this before:\n"
+        f"{year}-11-14 10:00:01.253 [http-1] ERROR c.a.Sender - send failed: CODE: 2  DESC: [TIMEOUT_CLEAN_QUEUE]broker busy, "
+        "start flow control for a while, period in queue: 200ms, size of queue: 1\n"
+        "Today something else is wrong:\n2026-11-20 09:12:01.003 [http-7] ERROR c.a.Sender - no stock\n"
+    )
+    facts = opened(tmp_path, {"mail.txt": mail}).facts
+    busy = shown_by.weighed(facts, causes.examine(facts, "broker-busy"))
+    assert busy.verdict == verdict
+    assert ("370 days older" in busy.summary.render()) == (year == "2025")
