@@ -35,13 +35,6 @@ def digest(found: dict[str, Any]) -> dict[str, Any]:
     return {"root_causes": found["root_causes"], "findings": {f["cause"]: finding(f) for f in found["findings"]}}
 
 
-def of_paste(found: dict[str, Any]) -> dict[str, Any]:
-    """Return the same with only what a few lines show: all else is `insufficient_evidence`."""
-    kept = digest(found)
-    shown = {k: v for k, v in kept["findings"].items() if v["verdict"] != "insufficient_evidence"}
-    return {"root_causes": kept["root_causes"], "findings": shown}
-
-
 def finding(one: dict[str, Any]) -> dict[str, Any]:
     """Return what is kept of one finding of a findings.json."""
     kept = {name: one[name] for name in ("kind", "verdict", "window", "explained_by")}
@@ -82,7 +75,10 @@ def pasted(folder: Path, **how: Any) -> dict[str, Any]:
         place = folder / str(n)
         place.mkdir()
         (place / "paste.txt").write_text(paste.text, encoding="utf-8")
-        shown[paste.name] = of_paste(kit.triage(kit.open_case(place / "paste.txt", place / "ws", **how)))
+        kept = shown[paste.name] = digest(kit.triage(kit.open_case(place / "paste.txt", place / "ws", **how)))
+        # A few lines leave nearly all causes open.
+        shows = {k: v for k, v in kept["findings"].items() if v["verdict"] != "insufficient_evidence"}
+        kept["findings"] = shows
     return shown
 
 

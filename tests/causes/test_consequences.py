@@ -38,10 +38,6 @@ def _leads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(causes, "discover", lambda: every)
 
 
-def order(*findings: Finding) -> list[str]:
-    return [f.cause for f in triage.ordered(findings, triage.explained_by(findings))]
-
-
 @pytest.mark.parametrize(
     ("findings", "expected"),
     [
@@ -53,7 +49,7 @@ def order(*findings: Finding) -> list[str]:
     ],
 )
 def test_the_order_of_causes(findings: tuple[Finding, ...], expected: list[str]) -> None:
-    assert order(*findings) == expected
+    assert [f.cause for f in triage.ordered(findings, triage.explained_by(findings))] == expected
 
 
 @pytest.mark.parametrize(

@@ -28,23 +28,14 @@ def timeless(figures: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in figures.items() if name != "growth_per_second"}
 
 
-def files_of(folder: Path) -> list[Path]:
-    return sorted(p for p in folder.rglob("*") if p.is_file())
-
-
-def as_shuffled_files_without_names(evidence: Path, into: Path) -> Path:
-    rng = random.Random(42)
-    for path in files_of(evidence):
-        # Of two saves of one file, only the name says which is the older.
-        name = f"{rng.getrandbits(64):016x}" + (".bak" if path.suffix == ".bak" else "")
-        put(into / "flat" / name, path.read_bytes())
-    return into / "flat"
-
-
 @pytest.mark.recordings
 def test_files_without_their_names_show_the_same(tmp_path: Path) -> None:
-    evidence = recorded.whole("message-identity")
-    plain, changed = told(evidence), told(as_shuffled_files_without_names(evidence, tmp_path))
+    evidence, rng = recorded.whole("message-identity"), random.Random(42)
+    for path in sorted(p for p in evidence.rglob("*") if p.is_file()):
+        # Of two saves of one file, only the name says which is the older.
+        name = f"{rng.getrandbits(64):016x}" + (".bak" if path.suffix == ".bak" else "")
+        put(tmp_path / "flat" / name, path.read_bytes())
+    plain, changed = told(evidence), told(tmp_path / "flat")
     assert changed[0] == plain[0] == ["message-identity"]
     assert changed[1] == plain[1]
 

@@ -27,10 +27,6 @@ START = 1_795_216_760_000  # 2026-11-20T23:19:20Z
 LEVELS = ("INFO", "WARN", "ERROR")
 
 
-def stamp(n: int) -> str:
-    return f"2026-11-20 23:19:{20 + n},{n:03}"
-
-
 @pytest.fixture(scope="module")
 def evidence(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Twelve records of two topics in a store and its copy, thirty log entries that name them."""
@@ -45,7 +41,10 @@ def evidence(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("master", "slave"):
         put(root / name / "commitlog" / f"{0:020}", store(records).data)
     texts = ["nothing in particular", f"send topic=orders key=K{{n}} from 10.0.0.{{n}} {IMAGE}{RLO}"]
-    lines = [f"{stamp(n)} {LEVELS[n % 3]} [$main-{n % 2}] o.a.Order - {texts[n % 2].format(n=n)}" for n in range(30)]
+    lines = [
+        f"2026-11-20 23:19:{20 + n},{n:03} {LEVELS[n % 3]} [$main-{n % 2}] o.a.Order - {texts[n % 2].format(n=n)}"
+        for n in range(30)
+    ]
     put(root / "app.log", "\n".join(lines) + "\n")
     return root
 

@@ -2,6 +2,7 @@
 
 import datetime as dt
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import attrs
@@ -149,21 +150,12 @@ def test_nothing_is_noted_that_leads_nowhere_nor_where_it_must_not_stand(inquiry
     assert other.read_text() == "- a list\n"
 
 
-@attrs.define
-class Case:
-    """As much of a case as a page needs."""
-
-    path: Path
-    lang: str = "en"
-    options: Options = attrs.field(factory=Options)
-    clock: Any = None
-
-
 def page(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch, lang: Any = "en") -> str:
     """Return the page of notebook 90, its cells evaluated here."""
     monkeypatch.setattr(Inquiry, "table", lambda self, name, *_: incidents.result_table(name))
     monkeypatch.setattr(Inquiry, "draw", lambda self, chart, name: chart(incidents.result_table(name), lang=lang))
-    inquiry = Inquiry(Case(folder), incidents.blow_up(), lang, False)  # type: ignore[arg-type]
+    case = SimpleNamespace(path=folder, lang="en", options=Options(), clock=None)
+    inquiry = Inquiry(case, incidents.blow_up(), lang, False)  # type: ignore[arg-type]
     look = Postmortem(inquiry, notes.read(written(folder, text)))
     book = notebooks.localise(notebooks.read(notebooks.folder() / "90_postmortem.ipynb"), lang)
     for cell in book.cells:

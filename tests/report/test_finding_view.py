@@ -5,6 +5,7 @@ import datetime as dt
 from pathlib import Path
 from typing import Any
 
+import incidents
 import pandas as pd
 import pytest
 
@@ -31,17 +32,11 @@ def test_when_it_happened(window: tuple[str, str], clock: Any, lang: Lang, said:
         assert when([f"2026-11-21T{time}" for time in window], lang) == said
 
 
-def view(**figures: Any) -> dict[str, Any]:
-    texts = {"cause": "x", "kind": "root_cause", "verdict": "confirmed", "title": "t", "summary": "s", "window": None}
-    return finding_view(texts | {"steps": [], "remedies": [], "missing": [], "figures": figures}, [], "en")
-
-
 def test_figures_as_cards_and_tables() -> None:
-    shown = view(
-        explanations=[{"why": "w", "share": 0.4309}],
-        lag={"a@g": 5084, "b@g": 1},
-        replica_end_time="2026-11-21T23:24:06.869Z",
-    )
+    figures = {"explanations": [{"why": "w", "share": 0.4309}], "lag": {"a@g": 5084, "b@g": 1}}
+    figures["replica_end_time"] = "2026-11-21T23:24:06.869Z"
+    found = incidents.finding("x", "confirmed", figures=figures)
+    shown = finding_view(found, [], "en")
     assert shown["number_tables"][0]["rows"] == [["w", "43%"]]
     assert [card["value"] for card in shown["numbers"]] == ["5,084", "2026-11-21 23:24:06.869 UTC"]
     assert shown["numbers"][0]["label"].endswith(": a@g")

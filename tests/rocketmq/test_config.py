@@ -61,19 +61,14 @@ def test_a_parameter_without_a_number_contradicts_nothing():
             assert slugs(**{name: "many"}) == set(), name
 
 
-def in_force(name: str) -> tuple[dict[str, str], dict[str, str]]:
-    """What a recorded broker was given (broker.conf) and what it said it runs with (mqadmin getBrokerConfig)."""
+@pytest.mark.parametrize("name", SMALL)
+def test_defaults_are_those_of_real_brokers(name):
+    version = Version.parse(label(name)["recorded_as"]["broker"])
+    # What the broker was given, and what it said it runs with.
     given, said = (
         dict(re.findall(r"^(\w+) *= *(.*?)\r?$", (whole(name) / "broker" / file).read_text(), re.M))
         for file in ("broker.conf", "mqadmin/getBrokerConfig.txt")
     )
-    return given, said
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_defaults_are_those_of_real_brokers(name):
-    version = Version.parse(label(name)["recorded_as"]["broker"])
-    given, said = in_force(name)
     assert len(said) > 100
     of_hosts = {"storePathRootDir", "storePathCommitLog", "sendMessageThreadPoolNums"}
     for name in [each for each, parameter in PARAMETERS.items() if parameter.side != "client"]:
