@@ -64,14 +64,14 @@ class Originals:
         return every
 
     @cached_property
-    def _search(self) -> AhoCorasick:
-        return AhoCorasick(list(self._spellings))
+    def _search(self) -> tuple[AhoCorasick, list[tuple[str, tuple[str, bool]]]]:
+        return AhoCorasick(list(self._spellings)), list(self._spellings.items())
 
     def kind_in(self, text: str) -> str | None:
         """Return the kind of the first original that stands alone in a text, None if absent."""
-        spellings = list(self._spellings.items())
+        search, spellings = self._search
         for printed in dict.fromkeys((text, text.lower())):
-            for number, begin, end in self._search.find_matches_as_indexes(printed, overlapping=True):
+            for number, begin, end in search.find_matches_as_indexes(printed, overlapping=True):
                 spelling, (kind, is_hex) = spellings[number]
                 begins = begin == 0 or not _is_one_word(printed[begin - 1], spelling[0])
                 ends = is_hex or end == len(printed) or not _is_one_word(spelling[-1], printed[end])

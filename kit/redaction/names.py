@@ -59,10 +59,9 @@ def of(case: Case, shown: Iterable[Any], paths: Iterable[str]) -> Redactor:
             word = WORD.search(name)
             if its == "address" or ((not word or word.group() in words) and len(name) <= LONGEST):
                 kinds.setdefault(name, its)
-    inventory = case.unzoned
-    files = {item.file for item in (*inventory.items, *inventory.archives)}
-    files |= {refused.file for refused in inventory.refused} | set(inventory.not_recognised)
-    redactor = Redactor(salt(case.workspace), kinds, exact={*files, *paths})
+    files, inventory = {*paths, *case.unzoned.not_recognised}, case.unzoned
+    files.update(each.file for each in (*inventory.items, *inventory.archives, *inventory.refused))
+    redactor = Redactor(salt(case.workspace), kinds, exact=files)
     long = [name for name, kind in kinds.items() if kind in ("topic", "group") and len(name) > LONG]
     for text in sorted(text for text in texts if text.count(LISTED) > 1):
         # A list of what a long name consists of says the name.

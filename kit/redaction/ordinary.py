@@ -19,8 +19,6 @@ _LINES: Final = resources.files("kit.redaction").joinpath("ordinary.txt").read_t
 WORDS: Final = frozenset(word for line in _LINES if not line.startswith("#") for word in line.split())
 """In lower case; a word counts in any case."""
 
-_WORD: Final = re.compile(r"[A-Za-z0-9]+")
-
 PUBLIC: Final = ("https://rocketmq.apache.org", "https://github.com/apache/", "https://spark.apache.org")
 """Addresses of the web that anybody's page may hold."""
 
@@ -28,7 +26,7 @@ PUBLIC: Final = ("https://rocketmq.apache.org", "https://github.com/apache/", "h
 def is_ordinary(name: str) -> bool:
     """Return whether it is an ordinary word (`order`, `Order`); `order-group` and `orderTopic` are names."""
     is_one_case = name.islower() or name.isupper() or name.istitle() or name.isdigit()
-    return is_one_case and name.lower() in WORDS and _WORD.fullmatch(name) is not None
+    return is_one_case and name.lower() in WORDS
 
 
 DATED: Final = re.compile(

@@ -33,12 +33,9 @@ def host(text: str) -> tuple[Address | None, str]:
     """
     bare, _, port = text.rpartition(":")
     for address, behind in [(text, ""), *([(bare, f":{port}")] if ":" in bare and port.isdigit() else ())]:
-        numbers = re.split("[._-]", address)
+        numbers = re.fullmatch(r"(\d+)[._-](\d+)[._-](\d+)[._-](\d+)", address)
         with contextlib.suppress(ValueError):
-            dotted = (
-                ".".join(str(int(number)) for number in numbers) if len(numbers) == 4 and ":" not in address else ""
-            )
-            return ipaddress.ip_address(dotted or address), behind
+            return ipaddress.ip_address(".".join(str(int(n)) for n in numbers.groups()) if numbers else address), behind
     return None, ""
 
 
@@ -67,11 +64,10 @@ class Pseudonyms:
     def _of(self, original: Any, create: Callable[[int], Any]) -> Any:
         """Return the pseudonym of an original; on first use the first that `create` returns and nothing has."""
         if original not in self._by_original:
-            attempts = (create(attempt) for attempt in itertools.count())
-            avoided = (self._given, self._originals, (original,))
-            new = next(each for each in attempts if not any(each in some for some in avoided))
+            attempts = map(create, itertools.count())
+            taken = (self._given, self._originals, (original,))
+            new = self._by_original[original] = next(n for n in attempts if not any(n in some for some in taken))
             self._given.add(new)
-            self._by_original[original] = new
         return self._by_original[original]
 
     def is_one(self, text: str) -> bool:
@@ -144,8 +140,7 @@ class Pseudonyms:
         at = 0
         while at + 8 <= size:
             width = next((w for w in (32, 8) if run[at : at + w].upper() in self._hex), None)
-            if width:
-                run = self._swap(run, at, width)
+            run = self._swap(run, at, width) if width else run
             at += width or 1
         return run
 

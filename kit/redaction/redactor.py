@@ -8,6 +8,7 @@ original: lengths of names are evidence.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -106,7 +107,7 @@ class Redactor:
                 if old != its and len(old) > SHORT:
                     self.names.setdefault(old, its)
         self._index()
-        self._memo: dict[tuple[str, str | None], str] = {}
+        self._text = functools.cache(self._replaced)
 
     def _index(self) -> None:
         """Enter each name under its first word; one without a letter or digit in it is found only as a whole cell."""
@@ -128,12 +129,9 @@ class Redactor:
 
     def text(self, text: str, field: str | None = None) -> str:
         """Return a text with all originals replaced. `field`: its column or JSON field if it is a whole cell."""
-        known = self._memo.get((text, field))
-        if known is None:
-            known = self._memo[text, field] = self._text(text, field)
-        return known
+        return self._text(text, field)
 
-    def _text(self, text: str, field: str | None) -> str:
+    def _replaced(self, text: str, field: str | None) -> str:
         if text in self.exact:
             return self.exact[text]
         if field is not None:
@@ -160,16 +158,14 @@ class Redactor:
                 form = str(tried.lastgroup)
                 start, end, new = self._form(text, tried, done)
                 if new is not None:
-                    break
-                tried = rf.after(form).match(text, hit.start())
-            if new is not None:
-                if start > done:
                     yield text[done:start], None
-                yield text[start:end], new
-                done = end
-            at = end if new is not None or form == "word" else hit.start() + 1
-        if done < len(text):
-            yield text[done:], None
+                    yield text[start:end], new
+                    done = at = end
+                    break
+                # A word is not looked into; of another form the rest may be one.
+                at = end if form == "word" else hit.start() + 1
+                tried = rf.after(form).match(text, hit.start())
+        yield text[done:], None
 
     def _form(self, text: str, hit: re.Match[str], done: int) -> tuple[int, int, str | None]:
         """Return where a match begins and ends, and its replacement (None: it stays)."""
@@ -191,17 +187,14 @@ class Redactor:
     def _name_at(self, text: str, start: int, done: int, *, expected: bool = False) -> tuple[int, int, str] | None:
         """Return the longest known name whose first word begins here; where none is `expected`, no ambiguous one."""
         word = rf.WORD.search(text, start)
-        if word is None:
-            return None
-        for size, lead in self._shapes.get(word.group(), ()):
-            begin = word.start() - lead
+        for size, lead in self._shapes.get(word.group(), ()) if word else ():
+            begin = word.start() - lead  # type: ignore[union-attr]
             end = begin - size
             name = text[begin:end]
             if begin >= done and name in self.names and not _is_inside(text, begin, end):
                 is_number = name.isdigit() and len(name) >= 5 and _is_alone(text, begin, end)
                 if expected or is_number or not is_ambiguous(name):
-                    below = _BELOW.match(text, end) if name.startswith("/") else None
-                    more = below[0] if below else ""
+                    more = _BELOW.match(text, end)[0] if name.startswith("/") else ""  # type: ignore[index]
                     return begin, end + len(more), self.names[name] + self.path(more)
         return None
 
@@ -265,10 +258,9 @@ class Redactor:
         if part in self.names:
             return self.names[part]
         pieces = list(self._pieces(part, rf.PLAIN))
-        left = [old for old, new in pieces if new is None]
-        words = {word for old in left for word in rf.WORD.findall(old) if not word.isdigit()}
-        if words <= _STOCK and not home and all(map(str.isascii, left)):
-            return "".join(new if new is not None else old for old, new in pieces)
+        left = "\0".join(old for old, new in pieces if new is None)
+        if left.isascii() and not home and _STOCK.issuperset(w for w in rf.WORD.findall(left) if not w.isdigit()):
+            return "".join(old if new is None else new for old, new in pieces)
         stem, tail = _stem(part)
         return (self.names.get(stem) or self.coin(stem, "dir")) + tail
 
@@ -280,19 +272,16 @@ def _parts(path: str) -> list[str]:
 
 def _stem(part: str) -> tuple[str, str]:
     """Return the stem of a file name and its known extensions."""
-    stem, tail = part, ""
-    while (dot := stem.rfind(".")) > 0 and (stem[dot + 1 :] in ordinary.EXTENSIONS or stem[dot + 1 :].isdigit()):
-        stem, tail = stem[:dot], stem[dot:] + tail
-    return stem, tail
+    stem, dot, last = part.rpartition(".")
+    if stem and (last in ordinary.EXTENSIONS or last.isdigit()):
+        stem, tail = _stem(stem)
+        return stem, tail + dot + last
+    return part, ""
 
 
 def _is_inside(text: str, begin: int, end: int) -> bool:
     """Return whether a piece of text continues a word on either side."""
-    return any(
-        text[at - 1].isascii() and text[at - 1].isalnum() and text[at].isascii() and text[at].isalnum()
-        for at in (begin, end)
-        if 0 < at < len(text)
-    )
+    return any(re.fullmatch("[A-Za-z0-9]{2}", text[max(0, at - 1) : at + 1]) for at in (begin, end))
 
 
 def _is_alone(text: str, begin: int, end: int) -> bool:

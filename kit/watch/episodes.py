@@ -34,7 +34,7 @@ class Tally(msgspec.Struct):
     """What one rule has seen at one place: occurrences by second (the last `within` seconds), and in total.
 
     `different`: the last values of `differ`; `beside`: the last second of the sign that must come with it; `cleared`:
-    one occurrence made the others harmless; `ref`: of the first occurrence.
+    one occurrence made the others harmless; `rung`: the total at which it rang last; `ref`: of the first occurrence.
     """
 
     sign: str
@@ -43,6 +43,7 @@ class Tally(msgspec.Struct):
     different: list[str] = []
     beside: int = 0
     cleared: bool = False
+    rung: int = 0
     ref: dict[str, Any] = {}
 
     def add(self, alert: Alert, sign: Sign) -> bool:
@@ -78,8 +79,7 @@ class Tally(msgspec.Struct):
 class Episode(msgspec.Struct):
     """One cause at one place (`key`), and what its rules have seen there; it has an `id` once it rings.
 
-    `rule`: the one it began with; `rung`: the count at which it rang last; `marks`: when its largest count reached
-    1, 2, 4, 8 …
+    `rule`: the one it began with; `marks`: when its largest count reached 1, 2, 4, 8 …
     """
 
     cause: str
@@ -90,7 +90,6 @@ class Episode(msgspec.Struct):
     rule: str = ""
     severity: str = ""
     raised: float = 0.0
-    rung: int = 0
     marks: list[float] = []
 
     @property
@@ -116,14 +115,14 @@ class Episode(msgspec.Struct):
         reached = bool(tally.seconds) and tally.reached(alert)
         if not (reached or (self.id and tally.seconds)):
             return False
-        count = max(self.counts.values())
-        while count >= 2 ** len(self.marks):
+        while max(self.counts.values()) >= 2 ** len(self.marks):
             self.marks.append(now)
         graver = reached and RANK[alert.severity] > RANK[self.severity]
         if graver:
             self.severity = alert.severity
-        if rings := graver or (tally.total >= WORSE * self.rung and not alert.steady):
-            self.rung = count
+        rings = graver or (0 < WORSE * tally.rung <= tally.total and not alert.steady)
+        if rings or (reached and not tally.rung):
+            tally.rung = tally.total
         return rings
 
     def is_over(self, now: float) -> bool:
