@@ -60,7 +60,7 @@ def of(case: Case, shown: Iterable[Any], paths: Iterable[str]) -> Redactor:
             if its == "address" or ((not word or word.group() in words) and len(name) <= LONGEST):
                 kinds.setdefault(name, its)
     files, inventory = {*paths, *case.unzoned.not_recognised}, case.unzoned
-    files.update(each.file for each in (*inventory.items, *inventory.archives, *inventory.refused))
+    files |= {item.file for item in (*inventory.items, *inventory.archives)} | {r.file for r in inventory.refused}
     redactor = Redactor(salt(case.workspace), kinds, exact=files)
     long = [name for name, kind in kinds.items() if kind in ("topic", "group") and len(name) > LONG]
     for text in sorted(text for text in texts if text.count(LISTED) > 1):
