@@ -19,12 +19,12 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
-from kit.evidence.files import open_raw, walk
-from kit.formats.queues import consumequeue
+from kit.evidence.files import walk
 from kit.i18n import Lang, labels
 from kit.live_lab.scenario import Scenario
 from kit.rocketmq import names
 from kit.watch import view
+from kit.watch.lag import Lags
 from kit.watch.loop import Watch
 
 SHOWN: Final = 4
@@ -36,13 +36,14 @@ TEXTS: Final = labels("live_lab")["watch"]
 RINGS_EVERY: Final = 2.0
 """Seconds between two looks of `rmq-kit watch` at the run."""
 TROUBLE: Final = re.compile(rb" (?:WARN|ERROR) ")
-ERROR: Final = re.compile(rb" ERROR ")
 LINE: Final = 160
 
 
 @attrs.frozen
 class Reading:
-    """The state at one time. `store_bytes`: on disk; `last`: the last warning or error; the others since the start."""
+    """The state at one time. `store_bytes`: on disk, where mapped files take what is written in them; `last`: the last
+    warning or error; the others since the start.
+    """
 
     seconds: float
     half: int = 0
@@ -62,6 +63,7 @@ class Probe:
     def __init__(self, store: Path, logs: Path, clients: list[Path]) -> None:
         self.store, self.logs, self.clients = store, logs, clients
         self.began = time.monotonic()
+        self._queues = Lags(store, {})
         self._at: dict[Path, tuple[int, int]] = {}
         self._errors: Counter[str] = Counter()
         self._last = ""
@@ -73,13 +75,14 @@ class Probe:
         for folder in self.clients:
             for path in sorted(folder.rglob("*.log")):
                 self._follow(path, "client")
+        self._queues.look()
         counts: Counter[str] = Counter()
-        for queue in (self.store / "consumequeue").glob("*/*"):
-            counts[queue.parent.name] += entries(queue)
+        for (topic, _), end in self._queues.ends.items():
+            counts[topic] += end
         real = sum(n for topic, n in counts.items() if topic not in names.SYSTEM_TOPICS and not topic.startswith("%"))
         stored = {
             "half": counts[names.HALF_TOPIC], "op": counts[names.OP_TOPIC], "schedule": counts[names.SCHEDULE_TOPIC],
-            "real": real, "store_bytes": on_disk(self.store),
+            "real": real, "store_bytes": sum(info.st_blocks * 512 for _, _, info in walk(self.store)[0]),
         }  # fmt: skip
         errors = {"client_errors": self._errors["client"], "transaction_errors": self._errors["transaction"]}
         broker = self._errors.total() - self._errors["client"]
@@ -94,26 +97,9 @@ class Probe:
             file.seek(at if inode == state.st_ino and state.st_size >= at else 0)
             lines = [line for line in file.read().splitlines() if TROUBLE.search(line)]
             self._at[path] = (state.st_ino, file.tell())
-            self._errors[name] += sum(ERROR.search(line) is not None for line in lines)
+            self._errors[name] += sum(b" ERROR " in line for line in lines)
             if lines:
                 self._last = f"{path.name}: {lines[-1].decode('utf-8', 'replace').strip()[:LINE]}"
-
-
-def entries(queue: Path) -> int:
-    """Return how many entries a consume queue folder has."""
-    with contextlib.suppress(OSError):
-        # A file may be created in advance, still empty.
-        for path in sorted((path for path in queue.iterdir() if path.name.isdecimal()), reverse=True):
-            with open_raw(path) as stream:
-                used = consumequeue.used(stream, str(path))
-            if used or int(path.name) == 0:
-                return (int(path.name) + used) // consumequeue.PLAIN.itemsize
-    return 0
-
-
-def on_disk(folder: Path) -> int:
-    """Return the bytes a folder takes on disk; mapped files are larger than their written part."""
-    return sum(info.st_blocks * 512 for _, _, info in walk(folder)[0])
 
 
 class Alarms:

@@ -20,7 +20,7 @@ from kit.case import unreadable
 from kit.cli.main import cli
 from kit.live_lab import cluster, comparison, jars, processes, run, watch
 from kit.live_lab.scenario import find, scenarios
-from kit.live_lab.watch import Probe, Reading, entries
+from kit.live_lab.watch import Probe, Reading
 from kit.report import notebooks
 from kit.rocketmq import names
 from kit.rocketmq.catalogue import PROBLEMS
@@ -69,17 +69,6 @@ def test_settings_fit_the_release(release: str) -> None:
     assert ("mapedFileSizeCommitLog" in found) == (release == "4.5.0")
     assert ("bindAddress" in found) == (release == "5.1.4")
     assert int(found["transactionTimeOut"]) == (8000 if release == "5.1.4" else 2000)
-
-
-def test_entries_of_a_queue_are_counted_over_its_files(tmp_path: Path) -> None:
-    unit = (0).to_bytes(8) + (300).to_bytes(4) + (0).to_bytes(8)
-    assert entries(tmp_path / "not-there") == 0
-    (tmp_path / f"{0:020}").write_bytes(unit * 30)
-    (tmp_path / f"{600:020}").write_bytes(unit * 7 + bytes(20 * 23))
-    (tmp_path / f"{1200:020}").write_bytes(bytes(600))
-    assert entries(tmp_path) == 37
-    (tmp_path / f"{600:020}").write_bytes(bytes(600))
-    assert entries(tmp_path) == 30
 
 
 def test_the_probe_counts_what_has_come_since(tmp_path: Path) -> None:
