@@ -175,6 +175,8 @@ _BLANK: Final = 3
 """Most lines from one row to the next."""
 _HEAD: Final = re.compile(r"#\w[\w ()]*(?:\s+#\w[\w ()]*)+$")
 _PAIR: Final = re.compile(r"#(?:brokerName|Master\w+|SyncStateSet\w+)\s+[^\s#]|(?:Not)?InSyncReplica:\s")
+_SECTION: Final = re.compile(r"#(?:Consumer [\w&]+(?: [\w&]+)?|User Consume Info)#$")
+"""What stands above each part of a client's consumerStatus."""
 _TOTAL: Final = re.compile(r"(?:Consume TPS|Diff Total|Consume Inflight Total): ")
 _ROW: Final = re.compile(r"[^\s:]+(?: [^\s:]+)?\s{2,}\S|\S+\t\S")
 """Cells with more than one blank between them."""
@@ -223,6 +225,8 @@ def of_mqadmin(lines: Sequence[Line]) -> tuple[dict[int, str], frozenset[int]]:
 def _command(text: str) -> str | None:
     if _PAIR.match(text):
         return MQADMIN_PAIRS
+    if _SECTION.match(text):
+        return "consumerStatus"
     if not _HEAD.match(text):
         return None
     joined = " ".join(text.split())

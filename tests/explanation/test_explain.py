@@ -125,6 +125,17 @@ def test_addresses_given_as_name_servers() -> None:
     assert [slug == "namesrv-unreachable" for slug in slugs] == [True, True, True, False]
 
 
+def test_parts_of_a_running_info() -> None:
+    """ConsumerRunningInfo.formatString, as consumerStatus -s writes it."""
+    paste = (
+        "#Consumer Properties#\nconsumerGroup                           : points\n\n#Consumer MQ Detail#\n"
+        "#Topic                            #Broker Name                      #QID  #ProcessQueueInfo   \n"
+        "orders                            broker-b                          4     ProcessQueueInfo [commitOffset=32, cachedMsgCount=0]\n"
+    )
+    (row,) = {(row["slug"], row["title"]) for row in explain(paste)}
+    assert row == ("mqadmin-table", "A table of mqadmin consumerStatus")
+
+
 def test_tables_of_mqadmin_between_other_lines() -> None:
     paste = (
         "we have lag:\n\n$ sh mqadmin consumerProgress -n 10.20.30.40:9876 -g points\n"

@@ -16,6 +16,8 @@ from kit.tables.facts import Facts
 
 TOPICS: Final = 5
 """Most topics that the summary names."""
+UNDER_WAY: Final = 1000
+"""Messages by which a group's offset may be beyond the end that mqadmin has asked for just before."""
 NOT_ON_A_SLAVE: Final = ("FLUSH_SLAVE_TIMEOUT", "SLAVE_NOT_AVAILABLE")
 
 
@@ -87,13 +89,17 @@ def _signs(
         observed.values |= {"queues": len(beyond), "most": max(row["offset"] - row["end_offset"] for row in beyond)}
         firsts = (refs.first_with(facts, row["file"], f"{row['topic']}@{row['group']}") for row in beyond[:2])
         observed.quotes["offsets-beyond-end"] = [ref for ref in firsts if ref]
+    printed = [row for row in offsets.admin_queues(facts) if row["diff"] is not None and row["diff"] < -UNDER_WAY]
+    if printed and not beyond:
+        observed.values |= {"printed": max(-row["diff"] for row in printed), "printed_queues": len(printed)}
+        observed.quotes["offsets-beyond-end"] = facts.refs((row["file"], row["line"]) for row in printed[:2])
     asked, over = refs.seen(facts, "offset-not-corrected"), refs.seen(facts, "offset-overflow")
     # The same, as a consumer prints what it is answered.
     answered = [row for row in offsets.lines(facts, "pull-offset-illegal") if offsets.is_beyond_the_end(row)]
     overflow = over.count or sum(row["n"] for row in answered)
     observed.values |= {"not_corrected": asked.count, "overflow": overflow}
-    printed = facts.refs((row["file"], row["line"]) for row in answered[:1])
-    observed.quotes["pulls-beyond-end"] = refs.quote(facts, asked or over, 1) or printed
+    first = facts.refs((row["file"], row["line"]) for row in answered[:1])
+    observed.quotes["pulls-beyond-end"] = refs.quote(facts, asked or over, 1) or first
     if reported is not None and not observed.values["stored"]:
         observed.values |= {"status_end": reported["end"], "behind": reported["behind"]}
         observed.quotes["status-end"] = (facts.ref(reported["file"], reported["line"]),)
