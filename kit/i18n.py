@@ -36,7 +36,7 @@ class Filled:
 
 @attrs.frozen
 class T:
-    """A sentence with `{name}` placeholders, `{name:word|words}` for what agrees with a number.
+    """A sentence with placeholders, `{name}` or `{name.attribute}`; `{name:word|words}` is what agrees with a number.
 
     `<…>`: said only where the values in it are known: "raise it< by {more} bytes>".
     """

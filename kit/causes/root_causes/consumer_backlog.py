@@ -27,23 +27,23 @@ FAR = 60_000
 def observe(facts: Facts) -> Observed:
     """Measure whether a group falls behind, by how much, and in which call its threads are."""
     pairs = lag.pairs(facts)
-    growing = sorted((p for p in pairs if p.backlog), key=lambda p: (-(p.growth_per_second or 0), p.name))
-    worst = growing[0] if growing else None
-    groups = sorted(statement.group for statement in _held_back(facts, None) if statement.group)
-    group = worst.group if worst else max(groups, key=groups.count, default=None)
-    threads = stacks.of_group(facts, group) if group else []
-    best = _best(stacks.shared(facts, threads))
-    if not (pairs or groups):
-        group, best = _serial(facts)
+    worst = min((p for p in pairs if p.backlog), key=lambda p: (-(p.growth_per_second or 0), p.name), default=None)
     once = next((p for p in pairs if p.behind_everywhere), None) if worst is None else None
     behind = worst or once
+    groups = sorted(statement.group for statement in _held_back(facts, None) if statement.group)
+    group = worst.group if worst else max(groups, key=groups.count, default=None)
+    best = _best(stacks.shared(facts, stacks.of_group(facts, group))) if group else None
+    if not (pairs or groups):
+        group, best = _serial(facts)
+    stack = best if worst else _best(stacks.shared(facts, stacks.consuming(facts)))
     moved = [p for p in pairs if p.growth_per_second is not None]
     fastest = worst or max(moved, key=lambda p: (abs(p.growth_per_second), p.name), default=None)
     values = {
         "group": group or (once and once.group), "all_known": bool(pairs) and all(p.backlog_known for p in pairs),
-        "worst": worst and worst.name, "once": once and once.name, "lags": {p.name: p.lag for p in pairs} or None,
+        "worst": worst, "once": once, "lags": {p.name: p.lag for p in pairs} or None,
         "lag_per_queue": {p.name: p.per_queue for p in pairs} or None,
         "growth_per_second": fastest and fastest.growth_per_second, "no_dump": not stacks.consuming(facts),
+        "listener_frame": stack and stack.frame, "listener_threads": stack and stack.threads,
     }  # fmt: skip
     observed = Observed(values, actors=(behind.group, behind.topic) if behind else ())
     if pairs:
@@ -52,30 +52,25 @@ def observe(facts: Facts) -> Observed:
         observed.tables["consumer_lag"] = rows[shown].head(5_000)
         if len(frames := stacks.table(facts)):
             observed.tables["consuming_threads"] = frames
+    else:
+        _totals(facts, observed)
     if worst:
         _worst(facts, observed, pairs, worst)
     burst = max((p for p in pairs if p.shrinks), key=lambda p: p.peak, default=None)
     if burst and not worst and observed.values["all_known"] and burst.peak > lag.SMALL:
-        observed.values |= {"shrank": burst.name, "peak": burst.peak, "shrunk": burst.lag}
+        observed.values["burst"] = burst
         observed.quotes["lag-grows"] = lag.refs(facts, burst.group, burst.topic)
     if once:
-        observed.values |= {"once_lag": once.lag, "once_queues": len(once.queues)}
         observed.quotes["lags-everywhere"] = lag.refs(facts, once.group, once.topic, most=1)
     _listener(facts, observed, group, worst, best)
-    stack = best if worst else _best(stacks.shared(facts, stacks.consuming(facts)))
-    observed.values |= {"listener_frame": stack and stack.frame, "listener_threads": stack and stack.threads}
     _statistics(facts, observed, worst.group if worst else None)
-    if not pairs:
-        _totals(facts, observed)
     return observed
 
 
 def _worst(facts: Facts, observed: Observed, pairs: list[lag.Pair], worst: lag.Pair) -> None:
     """Add by how much the lag of the slowest group grew, and another group that keeps up with the same topic."""
-    observed.values |= {
-        "topic": worst.topic, "worst_lag": worst.lag, "before": sum(q.first_lag for q in worst.queues),
-        "queues": sum(q.arrived > 0 for q in worst.queues),
-    }  # fmt: skip
+    before, queues = sum(q.first_lag for q in worst.queues), sum(q.arrived > 0 for q in worst.queues)
+    observed.values |= {"before": before, "queues": queues}
     observed.quotes["lag-grows"] = lag.refs(facts, worst.group, worst.topic)
     firsts, lasts = [q.first for q in worst.queues if q.first], [q.last for q in worst.queues if q.last]
     observed.window = (min(firsts), max(lasts)) if firsts and lasts else None
@@ -91,13 +86,13 @@ def _listener(
 ) -> None:
     """Add why the group is slow: the frame its threads share, the listener's time, or that its pulls are held back."""
     pauses = _held_back(facts, group)
-    lines = quoted = consumer_logs.quote(facts, pauses[:2])
+    quoted = consumer_logs.quote(facts, pauses[:2])
     if best is not None:
-        observed.values |= {"best": best.frame, "serial": best.monitor, "threads": best.threads, "of": best.of}
-        quoted = (*best.refs, *lines)
+        observed.values |= {"best": best, "serial": best.monitor}
+        quoted = (*best.refs, *quoted)
     elif worst is not None and (slow := _slow(facts, worst)):
         observed.values |= slow[0]
-        quoted = (slow[1], *lines)
+        quoted = (slow[1], *quoted)
     observed.values |= {"held": sum(statement.n for statement in pauses), "held_group": group}
     observed.values["cache_full"] = pauses and all(statement.event == "receive-held-back" for statement in pauses)
     observed.quotes["slow-listener"] = quoted
@@ -110,22 +105,18 @@ def _statistics(facts: Facts, observed: Observed, group: str | None) -> None:
         if statement.group and (statement.high_behind_ms or 0) >= FAR and not statement.topic.startswith("%"):
             far[statement.group, statement.topic].append(statement)
     if far:
-        (group, topic), lines = max(far.items(), key=lambda each: (len(each[1]), each[0]))
-        observed.values |= {
-            "far_group": group, "far_topic": topic, "far_queues": len({statement.queue for statement in lines}),
-            "seconds": max(statement.high_behind_ms for statement in lines) // 1000,
-        }  # fmt: skip
+        lines = max(far.values(), key=lambda lines: (len(lines), lines[0].group, lines[0].topic))
+        seconds = max(statement.high_behind_ms for statement in lines) // 1000
+        queues = len({statement.queue for statement in lines})
+        observed.values |= {"far": lines[0], "far_queues": queues, "seconds": seconds}
         observed.quotes["statistics"] = consumer_logs.quote(facts, lines[:2])
 
 
 def _totals(facts: Facts, observed: Observed) -> None:
     """Add which group lags most in total, from a consumerProgress of all groups: without queues, at one moment."""
-    rows = [
-        (integer(block.get("#Diff Total")) or 0, block)
-        for block in admin_output.blocks_of(facts, "consumerProgress")
-        if names.of_users(block.get("#Group") or "")
-    ]
-    most, row = max(rows, key=lambda each: each[0], default=(0, {}))
+    blocks = admin_output.blocks_of(facts, "consumerProgress")
+    totals = [(integer(b.get("#Diff Total")) or 0, b) for b in blocks if names.of_users(b.get("#Group") or "")]
+    most, row = max(totals, key=lambda each: each[0], default=(0, {}))
     if most >= MUCH:
         observed.values |= {"total": most, "total_group": row["#Group"]}
         observed.quotes["lags-in-all"] = [facts.ref(row["file"], row["line"])]

@@ -7,7 +7,6 @@ broker/transaction/queue/TransactionalMessageServiceImpl.check (no advance after
 
 from __future__ import annotations
 
-import itertools
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -16,7 +15,6 @@ import pandas as pd
 from kit.analysis import refs, sizes
 from kit.causes.declared import Observed
 from kit.formats.commitlog.schema import TEXT, as_dict
-from kit.inventory.references import Ref
 from kit.rocketmq import names, record_fields, size
 from kit.tables.facts import Facts
 
@@ -34,13 +32,15 @@ def observe(facts: Facts) -> Observed:
     refused, safe = any(row["refused"] for row in topics), {row["topic"]: row["safe_body"] for row in topics}
     risk = _at_risk(facts, refused=refused) if stored else None
     at_risk = None if risk is None else int(risk["transactions"].max()) if len(risk) else 0
-    stuck, looping = _looping(facts)
-    records = [SimpleNamespace(**row) for row in stuck[:SHOWN]]
-    over = [row for row in records if row.next_refused is not None]
-    rows = facts("size_refusals")
+    rows, failing = facts("size_refusals"), refs.seen(facts, "put-back-failed")
     named, failed = sizes.for_size(rows, "put_back"), rows[rows["event"] == "put-back-failed"]
     lines = rows.loc[[*named.index, *failed.index]]
-    failing = refs.seen(facts, "put-back-failed")
+    # The half messages that a log names as refused, by their ids or sizes.
+    ids = failed["msg_id"].dropna().str.upper().nunique()
+    by_size = not named[["total", "body"]].dropna().empty
+    stuck = facts.rows("half_looping") if stored and (ids or by_size) else []
+    looping, records = ids or len(stuck) or None, [SimpleNamespace(**row) for row in stuck[:SHOWN]]
+    over = [row for row in records if row.next_refused is not None]
     store_log, check_log = facts.has_source("store"), facts.has_source("transaction")
     sure = known.known in ("evidence", "printed")
     none_refused = stored and known.known == "evidence" and not refused
@@ -67,17 +67,14 @@ def observe(facts: Facts) -> Observed:
     quotes = {
         "limit": (known.where,) if known.where else (), "refused-at-once": rejects.broker_refs,
         "at-risk": refs.records_at(facts, risk.head(3)) if risk is not None and at_risk else (),
-        "record": _quote(facts, over[:3]), "put-back-failed": refs.quote(facts, failing),
+        "record": [refs.record(facts, row.file, row.physical_offset) for row in over[:3]], "put-back-failed": refs.quote(facts, failing),
     }  # fmt: skip
     observed = Observed(values, quotes, actors=dict.fromkeys(row.real_topic for row in records if row.real_topic))
     observed.values["looping"] = observed.values["looping_half_messages"] or len(records) or None
     if happened:
         _refused(facts, observed, lines, over or records)
     if (row := next(iter(over or records), None)) and known.limit is not None:
-        observed.values |= {
-            "msg_id": row.offset_msg_id, "topic": row.real_topic, "stored": row.store_size, "wanted": row.next_size,
-            "over": max(row.next_size - known.limit, 0),
-        }  # fmt: skip
+        observed.values |= {"record": row, "wanted": row.next_size, "over": max(row.next_size - known.limit, 0)}
     if records or at_risk:
         _queue(facts, observed)
     if len(lines) and observed.values["count"] > 1:
@@ -96,8 +93,8 @@ def _refused(facts: Facts, observed: Observed, lines: pd.DataFrame, records: lis
         "first": span and span[0], "last": span and span[1], "rate": sizes.rate(named if len(named) else failed),
         "refused_bytes": int(printed.iloc[0]) if len(printed) else max((row.next_size for row in records), default=None),
     }  # fmt: skip
-    quoted = (refs.lines(facts, named, 2), refs.lines(facts, failed, 2), _quote(facts, records[:1]))
-    observed.quotes["put-back-refused"] = tuple(itertools.chain(*quoted))
+    first = [refs.record(facts, row.file, row.physical_offset) for row in records[:1]]
+    observed.quotes["put-back-refused"] = (*refs.lines(facts, named, 2), *refs.lines(facts, failed, 2), *first)
     observed.window = span
 
 
@@ -124,10 +121,6 @@ def _volume(facts: Facts, observed: Observed, rows: pd.DataFrame) -> None:
     observed.quotes["log-volume"] = (*refs.lines(facts, rows, 1), *refs.lines(facts, last, 1))
 
 
-def _quote(facts: Facts, records: list[Any]) -> tuple[Ref, ...]:
-    return tuple(refs.record(facts, row.file, row.physical_offset) for row in records)
-
-
 def _tables(facts: Facts, known: sizes.Limits, risk: pd.DataFrame | None, records: list[Any]) -> dict[str, Any]:
     queue = facts("half_queue")
     tables = {
@@ -136,13 +129,10 @@ def _tables(facts: Facts, known: sizes.Limits, risk: pd.DataFrame | None, record
         # Where rounds of checks began, and the end of the queue.
         "size_half_queue": queue.loc[queue["line"] != "saved", ["ts", "offset", "line"]].reset_index(drop=True),
     }
-    first = next(iter(records), None)
     if risk is not None:
         tables["size_at_risk"] = risk
-        if first is None and len(risk):
-            row = facts.rows("half_misfits")[0]
-            first = SimpleNamespace(**row, real_topic=row["topic"])
-    if first is not None:
+    misfits = facts.rows("half_misfits")[:1] if risk is not None and len(risk) else []
+    for first in [*records, *(SimpleNamespace(**row) for row in misfits)][:1]:
         first.topic = names.HALF_TOPIC
         first.properties = as_dict(facts.record(first.file, first.physical_offset, (TEXT,))[TEXT])
         tables["size_fields"] = record_fields.stages(first, first.put_back_body, known.limit)
@@ -162,12 +152,3 @@ def _at_risk(facts: Facts, *, refused: bool) -> pd.DataFrame | None:
     if refused:
         return None if any(row["how"] is None for row in known) else facts("half_misfits")
     return None if any(row["max_size"] is None for row in known) else pd.DataFrame(columns=pd.Index(RISK))
-
-
-def _looping(facts: Facts) -> tuple[list[dict[str, Any]], int | None]:
-    """Return the table `half_looping` and how many half messages a log names as refused; ([], None) if none does."""
-    rows = facts("size_refusals")
-    ids = rows.loc[rows["event"] == "put-back-failed", "msg_id"].dropna().str.upper().unique()
-    printed = sizes.for_size(rows, "put_back")[["total", "body"]].dropna()
-    stored = facts.rows("half_looping") if facts.has("messages") and (len(ids) or len(printed)) else []
-    return stored, len(ids) or len(stored) or None
