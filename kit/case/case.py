@@ -219,7 +219,7 @@ class Case:
         options = {zone: value for zone, value in declared.items() if value} | {"unread": str(folder.resolve())}
         only = None
         if name in ("skipped", "traces") and self.has_read_messages():  # which shows the files that have any
-            only = {row["file"] for row in self.facts.rows(f"files_with_{name}")}
+            only = {row["file"]: row.get("start", 0) for row in self.facts.rows(f"files_with_{name}")}
         every = tables.tasks(name, spec.files(self.unzoned), zones, options, only)
         parts = {f"{tables.PART}{part}": read for part, read in every}
         if spec.source is not None and not self.shared:

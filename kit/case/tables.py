@@ -128,9 +128,11 @@ def specs() -> dict[str, Spec]:
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def tasks(name: str, items: Sequence[Item], zones: Zones, options: dict[str, str], only: set[str] | None) -> list[Task]:
+def tasks(
+    name: str, items: Sequence[Item], zones: Zones, options: dict[str, str], only: Mapping[str, int] | None
+) -> list[Task]:
     """Return the tasks that read a table. `options`: of its data source (`kit.spark.sources`), `unread` among them;
-    `only`: the files that have any rows, if that is known.
+    `only`: the files that have any rows, and from which byte on, if that is known.
     """
     spec, unread = specs()[name], Unread(options["unread"])
     changed(items, unread)
@@ -143,14 +145,11 @@ def tasks(name: str, items: Sequence[Item], zones: Zones, options: dict[str, str
         **spec.options,
         **options,
         # A declared zone is in the options and holds for every file.
-        "files": json.dumps(sources.listed(items, {} if "tz_app" in options else zones)),
+        "files": json.dumps(sources.listed(items, {} if "tz_app" in options else zones, only)),
         "digests": json.dumps({i.path: i.content for i in items if i.content}),
     }
     source = spec.source(options)
-    parts = source.tasks()
-    if only is not None:
-        parts = [sources.Task(own) for each in parts if (own := tuple(at for at in each.parts if at[0] in only))]
-    return [(sources.part_name(options, each), partial(source.rows, each)) for each in parts]
+    return [(sources.part_name(options, each), partial(source.rows, each)) for each in source.tasks()]
 
 
 def _read(name: str, item: Item, zone: str | None) -> Iterator[pa.RecordBatch]:

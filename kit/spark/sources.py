@@ -138,17 +138,20 @@ class Reader(DataSourceReader):
         return map(plain, self.source.rows(partition))
 
 
-def listed(items: Iterable[Item], zones: Mapping[str, str | None] | None = None) -> list[dict[str, Any]]:
+def listed(
+    items: Iterable[Item], zones: Mapping[str, str | None] | None = None, only: Mapping[str, int] | None = None
+) -> list[dict[str, Any]]:
     """Return files for option `files`: the name users see, the plain path, and what is known of a file's content.
 
-    `zones`: of the times of a text that have none, by file.
+    `zones`: of the times of a text that have none, by file; `only`: the files that are read, and from which byte on.
     """
     files = []
-    for item in items:
+    for item in (item for item in items if only is None or item.file in only):
         east = zone((zones or {}).get(item.file))
         known = {name: item.detail.get(name) for name in ("base", "encoding", "seconds_twice")}
         minutes = east if isinstance(east, int) else None  # else an IANA name, or none
-        files.append({"file": item.file, "path": item.path, "source": item.source, "zone_minutes": minutes, **known})
+        known |= {"source": item.source, "zone_minutes": minutes, "start": (only or {}).get(item.file, 0)}
+        files.append({"file": item.file, "path": item.path, **known})
     return files
 
 
@@ -200,8 +203,9 @@ class CommitLogDataSource(Source):
         from kit.formats.commitlog.segments import examine
 
         known = examine(file["file"], file["path"], file.get("base"))
-        for start in range(0, max(known.used, 1 if known.length else 0), CHUNK):
-            stop = min(start + CHUNK, known.used)
+        first = file.get("start", 0)
+        for start in range(first - first % CHUNK, max(known.used, 1 if known.length else 0), CHUNK):
+            start, stop = max(start, first), min(start + CHUNK, known.used)
             yield (known, start, stop), stop - start
 
     def read(self, part: Any) -> Iterator[pa.RecordBatch]:

@@ -1,6 +1,7 @@
 """A case against what RocketMQ's own decoder says, and the promises of caching, cutting and quoting."""
 
 import datetime as dt
+import random
 import shutil
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import recorded
+import stores
 from folders import opened, put
 
 import kit
@@ -49,6 +51,26 @@ def unpacked() -> Path:
 
 def instant(ms: int) -> dt.datetime:
     return dt.datetime.fromtimestamp(ms / 1000, dt.UTC)
+
+
+def test_of_a_store_that_was_read_only_the_end_is_read_again(tmp_path: Path) -> None:
+    rng = random.Random(8)
+    records = [stores.some_record(rng) for _ in range(8)]
+    ends = stores.store(records, base=1 << 30, blank=300)
+    damaged = stores.store(records, base=2 << 30, end=bytes(40))
+    damaged.data = damaged.data[:100] + b"\1" * 50 + damaged.data[150:]
+    for name, written in {"ends": ends, "damaged": damaged, "full": stores.store(records, base=3 << 30)}.items():
+        put(tmp_path / "e" / name, written.data)
+    case = kit.open_case(tmp_path / "e", tmp_path / "w")
+    assert case.has("records")
+    assert case.facts.rows("files_with_skipped") == [
+        {"file": "damaged", "start": 0},
+        {"file": "ends", "start": ends.spans[-1][0]},
+    ]
+    whole = case.session.read.format("rocketmq.commitlog").option("table", "skipped").load(str(tmp_path / "e"))
+    ranges = sorted(map(tuple, whole.collect()))
+    assert sorted(map(tuple, case.skipped.collect())) == ranges
+    assert ("ends", ends.spans[-1][1], len(ends.data), "blank") in ranges and len(ranges) > 2
 
 
 def test_folders_may_have_any_name(truth: list[dict[str, object]], tmp_path: Path) -> None:
