@@ -14,20 +14,8 @@ import pytest
 from plotly.offline import get_plotlyjs
 
 import kit
-from kit.charts import (
-    Table,
-    clean,
-    consumers,
-    escape,
-    messages,
-    offline,
-    overview,
-    pictures,
-    sends,
-    sizes,
-    transactions,
-)  # fmt: skip
-from kit.charts.safe_text import brief
+from kit.charts import Table, consumers, messages, offline, overview, pictures, sends, sizes, transactions
+from kit.charts.safe_text import brief, clean, escape
 
 
 @pytest.mark.parametrize("lang", ["en", pytest.param("zh", marks=pytest.mark.seconds)])

@@ -16,18 +16,7 @@ from kit.data import Row
 from kit.formats.logs.known_texts import confirmed, known_texts
 from kit.i18n import T
 from kit.rocketmq import answers, catalogue, upstream
-from kit.rocketmq.catalogue import (
-    BENIGN,
-    EVENTS,
-    PASSING,
-    PROBLEMS,
-    SEARCHED,
-    STARTS,
-    Event,
-    Problem,
-    event_in,
-    problems_in,
-)
+from kit.rocketmq.catalogue import EVENTS, PROBLEMS, SEARCHED, Event, Problem, problems_in
 
 RELEASES = {*rows_of(str(Path(__file__).with_name("test_versions.py")), "ordinals").values(), ""}
 ROWS = [*EVENTS.values(), *PROBLEMS.values()]
@@ -65,10 +54,10 @@ def test_a_problem_is_remedied_or_judged_by_a_cause() -> None:
     codes = {**answers.CODES, **answers.GRPC_CODES}
     assert {answer.problem for answer in codes.values()} <= {"", *PROBLEMS}
     shown = [slug for problem in PROBLEMS.values() for slug in problem.seen.passing]
-    assert sorted(shown) == sorted(PASSING) and set(STARTS["clients"]) <= set(EVENTS)
+    assert sorted(shown) == sorted(catalogue.PASSING) and set(catalogue.STARTS["clients"]) <= set(EVENTS)
     # A missing subscription is subscription-mismatch's own sign: what that cause quotes is not listed as harmless.
-    assert set(PASSING) - set(BENIGN) == {"subscription-missing"}
-    assert all(EVENTS[slug].harmless is not False for slug in BENIGN)
+    assert set(catalogue.PASSING) - set(catalogue.BENIGN) == {"subscription-missing"}
+    assert all(EVENTS[slug].harmless is not False for slug in catalogue.BENIGN)
 
 
 def test_the_compiled_matcher_finds_every_example() -> None:
@@ -141,7 +130,7 @@ def test_a_format_string_says_what_no_known_text_does() -> None:
         assert (
             row.since
             or row.until
-            or (row.classes.split(",")[0] in catalogue.BY_CLASS and not (problems_in(line) or event_in(line)))
+            or (row.classes.split(",")[0] in catalogue.BY_CLASS and not (problems_in(line) or catalogue.event_in(line)))
         )
 
 

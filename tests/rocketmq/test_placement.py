@@ -7,19 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from table import rows_of
 
-from kit.rocketmq.placement import (
-    BROKEN,
-    DOCUMENTED,
-    FAILURES,
-    OUTCOMES,
-    PLACEMENTS,
-    STEPS,
-    Assumptions,
-    paths,
-    run,
-    safe,
-    table,
-)
+from kit.rocketmq import placement as model
+from kit.rocketmq.placement import FAILURES, PLACEMENTS, Assumptions, paths, table
 
 
 @pytest.mark.parametrize(("placement", "failure", "assumptions", "outcomes"), rows_of(__file__, "outcomes"))
@@ -29,19 +18,19 @@ def test_what_a_failure_leaves(placement, failure, assumptions, outcomes):
 
 @pytest.mark.parametrize(("placement", "assumptions", "holds"), rows_of(__file__, "safe"))
 def test_the_published_verdicts(placement, assumptions, holds):
-    assert safe(placement, Assumptions(copies_apart=False, **assumptions)) is holds
+    assert model.safe(placement, Assumptions(copies_apart=False, **assumptions)) is holds
 
 
 @pytest.mark.parametrize(("placement", "failure", "worst"), rows_of(__file__, "beyond"))
 def test_where_the_published_verdicts_stop_holding(placement, failure, worst):
     (row,) = [row for row in table(failures=[failure]) if row["placement"] == placement]
-    assert row["worst"] == worst and failure not in DOCUMENTED[placement]
+    assert row["worst"] == worst and failure not in model.DOCUMENTED[placement]
 
 
 def test_the_table_is_whole():
     rows = table()
     assert {(row["placement"], row["failure"]) for row in rows} == {(p, f) for p in PLACEMENTS for f in FAILURES}
-    assert {row["worst"] for row in rows} <= set(OUTCOMES)
+    assert {row["worst"] for row in rows} <= set(model.OUTCOMES)
 
 
 FLAGS = ["looks_at_status", "looks_at_local_state", "log_joins_outer", "producer_returns", "copies_apart", "idempotent"]
@@ -56,12 +45,12 @@ assumptions = st.builds(
 
 @given(st.sampled_from(PLACEMENTS), st.sampled_from(sorted(FAILURES)), assumptions, st.data())
 def test_no_path_ends_outside_the_table(placement, failure, given_, data):
-    end = run(placement, failure, given_, lambda options: data.draw(st.sampled_from(list(options))))
+    end = model.run(placement, failure, given_, lambda options: data.draw(st.sampled_from(list(options))))
     row = next(row for row in table(given_, [failure]) if row["placement"] == placement)
-    assert end.outcome in row["outcomes"] and set(end.path) <= set(STEPS)
+    assert end.outcome in row["outcomes"] and set(end.path) <= set(model.STEPS)
     # What the outcome says is what is left.
     row_kept, settled = end.row == "kept", end.half != "live"
-    assert (end.outcome in BROKEN) == (settled and row_kept != (end.commits > 0))
+    assert (end.outcome in model.BROKEN) == (settled and row_kept != (end.commits > 0))
     assert end.outcome != "message_without_row" or not row_kept
     assert end.path.count("committed") == end.commits
 
