@@ -21,12 +21,8 @@ TAKES_EFFECT: Final = dt.timedelta(minutes=2)
 """From a reset to the first commit of the new offset: the client sleeps 10 s and commits every 5 s."""
 BEFORE: Final = dt.timedelta(seconds=2)
 DELETED: Final = "deleted-before-consumed"
-TO_END: Final = -1
-"""The time of a reset that skips everything."""
 
 Row = dict[str, Any]
-Request = tuple[dt.datetime | None, int | None]
-"""When a reset was requested, and to which time (ms since 1970)."""
 
 
 def lines(facts: Facts, *slugs: str, group: str | None = None, topic: str | None = None) -> list[Row]:
@@ -99,11 +95,10 @@ def unseen_starts(facts: Facts) -> list[Row]:
         registered = (s.data for s in consumer_logs.of(facts, "consumer-registered", group=group))
         topics = {topic for data in registered for topic in consumer_logs.subscriptions(data).get(group, ())}
         own = sorted(topic for topic in topics if not topic.startswith(names.RETRY_PREFIX))
-        first, topic = max(
-            ((min(first_stored(facts, topic).values(), default=0), topic) for topic in own), default=(0, "")
-        )
-        start: Row = {"new_group": group, "new_policy": policy, "ref": ref}
-        starts.append(start | {"new_topic": topic, "new_first": first or None})
+        first = {topic: min(first_stored(facts, topic).values(), default=0) for topic in own}
+        topic = max(own, key=lambda name: first[name], default="")
+        start: Row = {"new_group": group, "new_topic": topic, "new_first": first.get(topic) or None}
+        starts.append(start | {"new_policy": policy, "ref": ref})
     return starts
 
 
@@ -199,11 +194,10 @@ def is_beyond_the_end(row: Row) -> bool:
 def _corrected(facts: Facts) -> Iterator[Row]:
     """Yield the moves to what is not deleted that only the broker's log shows: it names no queue."""
     by_client = {(move["group"], move["topic"]) for move in _refused_pulls(facts) if move["kind"] == DELETED}
-    small = [row | {"next": row["min_offset"]} for row in lines(facts, "offset-too-small")]
-    known = {(r["group"], r["topic"], r["requested"], r["min_offset"]) for r in small}
-    for row in lines(facts, "offset-corrected") or small:
-        place = group, topic, offset, least = row["group"], row["topic"], row["requested"], row["next"]
-        if place not in known or (group, topic) in by_client or _began_there(facts, row, offset):
+    by_nobody = {(r["group"], r["topic"], r["requested"]) for r in lines(facts, "offset-not-corrected")}  # of a slave
+    for row in lines(facts, "offset-too-small"):
+        group, topic, offset, least = row["group"], row["topic"], row["requested"], row["min_offset"]
+        if (group, topic) in by_client or (group, topic, offset) in by_nobody or _began_there(facts, row, offset):
             continue
         # A queue that began there while the group was at the offset; another for each line.
         first = {r["queue_id"]: r["min_offset"] for r in lines(facts, "queue-min-offset", topic=topic)}
@@ -225,9 +219,9 @@ def _began_there(facts: Facts, row: Row, offset: int) -> bool:
     return offset == 0 and row["first"] is not None and abs(row["first"] - born) < SOON
 
 
-def _requests(facts: Facts) -> dict[tuple[str, str], Request]:
-    """Return {(group, topic): when its reset was first mentioned, and to which time}, as far as that is known."""
-    requests: dict[tuple[str, str], Request] = {}
+def _requests(facts: Facts) -> dict[tuple[str, str], tuple[dt.datetime | None, int | None]]:
+    """Return {(group, topic): when its reset was first mentioned, and to which time (ms since 1970, -1: the end)}."""
+    requests: dict[tuple[str, str], Any] = {}
     for row in (*lines(facts, *RESETS), *_commands(facts)):
         if row["group"] and row["topic"]:
             at, to = requests.get((row["group"], row["topic"]), (None, None))
@@ -248,7 +242,7 @@ def _commands(facts: Facts) -> Iterator[Row]:
             yield row | place | {"timestamp": line.get("timestamp"), "first": None}
 
 
-def _resets(facts: Facts, requests: dict[tuple[str, str], Request]) -> Iterator[Row]:
+def _resets(facts: Facts, requests: dict[tuple[str, str], Any]) -> Iterator[Row]:
     """Yield the queues that a reset moved, by the best source of each: a client's commit, the command, the next pull."""
     for (group, topic), (at, to) in requests.items():
         texts = lines(facts, "pull-started", "consumer-offset-back", group=group, topic=topic)
@@ -271,7 +265,7 @@ def _resets(facts: Facts, requests: dict[tuple[str, str], Request]) -> Iterator[
         before = {row["queue_id"]: row["offset"] for row in own if at and row["time"] and row["time"] <= at}
         for queue, move in sorted(moves.items()):
             start = before.get(queue) if move["start"] is None else move["start"]
-            ahead = move["end"] > start if start is not None else to == TO_END
+            ahead = move["end"] > start if start is not None else to == -1
             yield move | {"kind": "skip" if ahead else "reset", "start": start}
 
 
