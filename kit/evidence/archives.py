@@ -186,7 +186,7 @@ class _Packed:
         with contextlib.suppress(Exception):
             raw.drain()
         sha, text_sha = raw.sha.hexdigest(), stream.sha.hexdigest()
-        self.out.files.append(EvidenceFile(name, target, size, True, sha, text_sha, modified))
+        self.out.files.append(EvidenceFile(name, target, size, sha, text_sha, modified))
         if damage is not None:
             self.out.refused.append(_refused(name, damage))
 

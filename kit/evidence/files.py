@@ -51,7 +51,7 @@ _PACKED_NAMES: Final = (".gz", ".tgz", ".zst", ".zip", ".xz", ".bz2")
 
 @attrs.frozen
 class EvidenceFile:
-    """One plain file. `file`: the name users see; `path`: where its bytes are; `packed`: unpacked into the workspace.
+    """One plain file. `file`: the name users see; `path`: where its bytes are.
 
     `sha256` is known for unpacked files: that of a `.gz` log's packed bytes; `text_sha256`: of the bytes at `path`.
     `modified`: seconds since 1970 of the last change, as the folder or the archive has it.
@@ -60,7 +60,6 @@ class EvidenceFile:
     file: str
     path: Path
     bytes: int
-    packed: bool = False
     sha256: str | None = None
     text_sha256: str | None = None
     modified: float | None = None

@@ -95,4 +95,4 @@ def _place(file: EvidenceFile, spool: Path, name: str, taken: set[str]) -> tuple
 
 def _member(file: EvidenceFile, label: str, path: Path) -> EvidenceFile:
     digest, size = sha256(path), path.stat().st_size
-    return EvidenceFile(label, path, size, packed=True, sha256=digest, text_sha256=digest, modified=file.modified)
+    return EvidenceFile(label, path, size, digest, digest, file.modified)

@@ -271,20 +271,13 @@ def _mark(items: list[Item]) -> tuple[list[Item], list[tuple[str, str]], bool]:
                 disagrees = same is False and bool(host) and host == other.detail.get("store_host")
                 disagree += [(item.file, other.file)] * disagrees
                 overlapping = overlapping or bool(same) or disagrees
-    marked = [attrs.evolve(item, replica_of=_root(item.file, originals)) for item in items]
-    return marked, sorted(disagree), overlapping
+    # An equal file may be a copy of one that is the beginning of another.
+    copies = {copy: originals.get(file, file) for copy, file in originals.items()}
+    return [attrs.evolve(item, replica_of=copies.get(item.file)) for item in items], sorted(disagree), overlapping
 
 
 def _end(item: Item) -> int:
     return (item.base or 0) + (int(item.detail["used"]) if item.kind in STORES else item.bytes)
-
-
-def _root(file: str, originals: dict[str, str]) -> str | None:
-    """Return the file that a copy of a copy is a copy of."""
-    original = originals.get(file)
-    while original in originals:
-        original = originals[original]
-    return original
 
 
 def _equal(items: list[Item]) -> dict[str, str]:

@@ -5,8 +5,10 @@ Raw bytes are searched, not parsed entries: lines that match no layout mention m
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import groupby
+from operator import itemgetter
 from typing import Final
 
 import ahocorasick_rs
@@ -56,22 +58,21 @@ def search(texts: Iterable[LogFile], groups: Mapping[str, Collection[str]], most
     first = most - most // 4
     for text in texts if words else ():
         quoted: dict[str, list[Mention]] = defaultdict(list)
+        counts: Counter[str] = Counter()
         try:
             for line, data, named in _lines(text, words, automaton):
                 # Of each group the first word on the line.
                 first_words = {group: word for word in reversed(named) for group in owners[word]}
-                for group, first_word in first_words.items():
-                    mentions, counts = quoted[group], by_group[group][1]
-                    counts[text.file] = counts.get(text.file, 0) + 1
-                    if len(mentions) == most:
-                        del mentions[first]
-                    mentions.append(_quoted(text, line, data, first_word))
+                counts.update(first_words.keys())
+                for group, word in first_words.items():
+                    if len(quoted[group]) == most:
+                        del quoted[group][first]
+                    quoted[group].append(_quoted(text, line, data, word))
         except OSError:  # gone in the meantime; the table of logs reports it
-            for _, counts in by_group.values():
-                counts.pop(text.file, None)
             continue
-        for group, mentions in quoted.items():
-            by_group[group][0].extend(mentions)
+        for group, count in counts.items():
+            by_group[group][0].extend(quoted[group])
+            by_group[group][1][text.file] = count
     return by_group
 
 
@@ -81,24 +82,17 @@ def _lines(
     """Yield each line of a file with one of the words: its number, its bytes, the words on it in order."""
     number = 1
     for data in _windows(text):
-        matches = automaton.find_matches_as_indexes(data, overlapping=True)
-        whole = sorted(
-            (start, words[word])
+        counted, matches = 0, automaton.find_matches_as_indexes(data, overlapping=True)
+        whole = [
+            (data.rfind(b"\n", 0, start) + 1, start, words[word])
             for word, start, end in matches
             if not data[start - 1 : start].isalnum() and not data[end : end + 1].isalnum()
-        )
-        counted = at = 0
-        while at < len(whole):
-            begin = data.rfind(b"\n", 0, whole[at][0]) + 1
-            end = data.find(b"\n", begin)
-            end = len(data) if end < 0 else end
-            named = []
-            while at < len(whole) and whole[at][0] < end:
-                named.append(whole[at][1])
-                at += 1
+        ]
+        for begin, named in groupby(sorted(whole), itemgetter(0)):
             number += data.count(b"\n", counted, begin)
             counted = begin
-            yield number, data[begin:end], named
+            end = data.find(b"\n", begin)
+            yield number, data[begin : len(data) if end < 0 else end], [word for *_, word in named]
         number += data.count(b"\n", counted)
 
 

@@ -48,9 +48,9 @@ def test_opens_by_content(tmp_path: Path, name: str, data: bytes, file: str) -> 
     contents, result = unpacked(tmp_path, {name: data})
     assert contents == {file: LOG} and result.refused == []
     [one] = result.files
-    assert one.packed == (name != "plain.log")
+    assert (one.path != tmp_path / "e" / name) == (name != "plain.log")
     sha = hashlib.sha256(data).hexdigest()
-    if file == name and one.packed:
+    if file == name and one.sha256:
         assert (one.sha256, one.text_sha256) == (sha, hashlib.sha256(LOG).hexdigest())
     if file != name:
         assert [(a.file, a.sha256) for a in result.archives] == [(name, sha)]
@@ -82,7 +82,7 @@ def test_utf16_texts_become_utf8(tmp_path: Path, codec: str, mark: str) -> None:
 )  # fmt: skip
 def test_numbers_are_no_utf16_text(tmp_path: Path, raw: bytes) -> None:
     contents, found = unpacked(tmp_path, {"x": raw})
-    assert not found.files[0].packed and contents == {"x": raw}
+    assert found.files[0].path == tmp_path / "e" / "x" and contents == {"x": raw}
 
 
 def test_evidence_that_is_an_archive_or_a_file(tmp_path: Path) -> None:
