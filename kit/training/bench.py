@@ -40,27 +40,24 @@ from records where {condition} order by file, physical_offset limit :most
 """What decides first: the last columns may need scrolling."""
 
 
+@attrs.define
 class Bench:
     """One or several evidence sets, numbered from 1 as in their questions."""
 
-    def __init__(
-        self,
-        paths: Sequence[Path],
-        workspace: str = "",
-        lang: Lang = "en",
-        interactive: bool = True,
-        options: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.paths, self.lang, self.interactive = list(paths), lang, interactive
-        self._open = (workspace, lang, interactive, options or {})
-        self._inquiries: dict[int, notebook.Inquiry] = {}
+    paths: Sequence[Path]
+    workspace: str = ""
+    lang: Lang = "en"
+    interactive: bool = True
+    options: Mapping[str, Any] | None = None
+    _inquiries: dict[int, notebook.Inquiry] = attrs.field(init=False, factory=dict)
 
     def inquiry(self, n: int = 1) -> notebook.Inquiry:
         """Return evidence number `n`, opened and triaged on first use. Raise `IndexError` for an unknown number."""
         if not 1 <= n <= len(self.paths):
             raise IndexError(n)
         if n not in self._inquiries:
-            self._inquiries[n] = notebook.start(self.paths[n - 1], *self._open, book=None)
+            given = self.workspace, self.lang, self.interactive, self.options or {}
+            self._inquiries[n] = notebook.start(self.paths[n - 1], *given, book=None)
         return self._inquiries[n]
 
     @property

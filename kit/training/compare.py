@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 import unicodedata
@@ -22,12 +21,9 @@ _DECIMAL_COMMA: Final = re.compile(r"[+-]?\d+,\d{1,2}")
 _LISTED: Final = re.compile(r"[,;/+&、，；]|\band\b|和|与")
 _SPLIT: Final = re.compile(r"[,;/+&、，；\s]+|\band\b|和|与")
 _NEGATED: Final = re.compile(r"\b(?:not?|never|neither)\b|n't|[不非没无]")
-_EMPTY: Final = frozenset(
-    ("the", "was", "its", "that", "thi", "with", "for", "and", "did", "who", "because", "from", "what")
-)
-_FILLERS: Final = _EMPTY | frozenset(
-    ["", "a", "an", "it", "is", "to", "at", "by", "of", "in", "on", "tried", "address", "group", "named", "called"]
-)
+_FILLERS: Final = frozenset(
+    ["a", "an", "the", "it", "its", "is", "was", "to", "at", "by", "of", "in", "on", "for", "with", "and", "from", "that", "who", "what", "did", "because", "tried", "address", "group", "named", "called"]
+) | {""}
 """What may stand around a name that is asked for."""
 MOST: Final = 400
 """Most characters of an answer that are used."""
@@ -97,7 +93,7 @@ def same(given: Any, truth: Any, question: Question) -> bool:
 
 
 def _option(given: str, question: Question) -> str:
-    """Return the option that an answer names, or in plain words describes; else the answer normalised."""
+    """Return the one option that an answer names, among other words too; else the answer normalised."""
     plain = word(given)
     names = {word(name): word(option) for name, option in question.aliases.items()}
     for option, text in question.options.items():
@@ -107,24 +103,7 @@ def _option(given: str, question: Question) -> str:
     hits = [name for name in names if f"-{name}-" in f"-{plain}-" or (not name.isascii() and name in plain)]
     # A name inside a longer one is not meant: “key” in “UNIQ_KEY”.
     named = {names[name] for name in hits if not any(name in other and name != other for other in hits)}
-    named = named or _described(_plain(given), question)
     return named.pop() if len(named) == 1 else plain
-
-
-def _described(given: str, question: Question) -> set[str]:
-    """Return the options whose description shares the most with an answer, and at least half of the answer."""
-    terms = _terms(given)
-    texts = {word(option): f"{option} {text.en} {text.zh}" for option, text in question.options.items()}
-    shared = {option: len(terms & _terms(text)) for option, text in texts.items()}
-    most = max(shared.values())
-    return {option for option, count in shared.items() if count == most} if most * 2 >= max(len(terms), 1) else set()
-
-
-def _terms(text: str) -> set[str]:
-    """Return what carries the meaning of a text: words without endings, pairs of Chinese characters."""
-    latin = {w.rstrip("s") for w in re.findall(r"[a-z0-9]{3,}", text.casefold())} - _EMPTY
-    runs = re.findall(r"[\u4e00-\u9fff]+", text)
-    return latin | {"".join(pair) for run in runs for pair in itertools.pairwise(run)}
 
 
 def _plain(text: str) -> str:

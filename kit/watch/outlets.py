@@ -78,17 +78,20 @@ def hook(command: Sequence[str], complain: Callable[[str], None]) -> Outlet:
             return
         end = threading.Timer(HOOK_SECONDS, os.killpg, (child.pid, signal.SIGKILL))  # with everything it started
         end.start()
-        with child, child.stdout as output:  # type: ignore[union-attr]
+        try:
             with contextlib.suppress(OSError), child.stdin as line:  # type: ignore[union-attr]  # it may not read it
                 line.write(json.dumps(alert, ensure_ascii=False).encode() + b"\n")
-            printed = output.read(MOST_PRINTED + 1)
-            while output.read(1 << 16):  # so that it never waits
-                pass
-        end.cancel()
+            with child.stdout as output:  # type: ignore[union-attr]
+                printed = output.read(MOST_PRINTED + 1)
+                while output.read(1 << 16):  # so that it never waits
+                    pass
+            code = child.wait()
+        finally:
+            end.cancel()
         if text := printable(printed[:MOST_PRINTED].decode(errors="replace").strip().replace("\n", " ")):
             complain(f"{command[0]}: {text}{'…' if len(printed) > MOST_PRINTED else ''}")
-        if child.returncode:
-            complain(f"{command[0]}: {child.returncode}")
+        if code:
+            complain(f"{command[0]}: {code}")
 
     return run
 
