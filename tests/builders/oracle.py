@@ -100,30 +100,15 @@ def row(data: bytes, start: int, base: int = 0, head: int = 0) -> dict[str, Any]
     if body is None and codec is not None:
         said.append("body")
     return {
-        "physical_offset": base + start,
-        "store_size": one["size"],
-        "topic": topic,
-        "queue_id": one["queue"],
-        "queue_offset": one["offset"],
-        "flag": one["flag"],
-        "sys_flag": one["flags"],
-        "born_timestamp": times[0],
-        "born_host": host(one["born_host"]),
-        "store_timestamp": times[1],
-        "store_host": host(one["store_host"]),
-        "reconsume_times": one["again"],
-        "prepared_transaction_offset": one["prepared"],
-        "body_crc": one["crc"],
-        "body_size": len(one["body"]),
-        "body_codec": codec,
-        "body": body,
-        "properties": named,
+        "physical_offset": base + start, "store_size": one["size"], "topic": topic, "queue_id": one["queue"],
+        "queue_offset": one["offset"], "flag": one["flag"], "sys_flag": one["flags"], "born_timestamp": times[0],
+        "born_host": host(one["born_host"]), "store_timestamp": times[1], "store_host": host(one["store_host"]),
+        "reconsume_times": one["again"], "prepared_transaction_offset": one["prepared"], "body_crc": one["crc"],
+        "body_size": len(one["body"]), "body_codec": codec, "body": body, "properties": named,
         "offset_msg_id": (one["store_host"] + struct.pack(">q", base + start)).hex().upper(),
-        "uniq_key": named.get("UNIQ_KEY"),
-        "keys": named.get("KEYS"),
-        "tags": named.get("TAGS"),
+        "uniq_key": named.get("UNIQ_KEY"), "keys": named.get("KEYS"), "tags": named.get("TAGS"),
         "problem": ",".join(said) or None,
-    }
+    }  # fmt: skip
 
 
 def text(raw: bytes) -> str:

@@ -33,17 +33,12 @@ def said_by_rocketmq(record: dict[str, Any]) -> dict[str, Any]:
         **{name: record[name] for name in same},
         "born_timestamp": EPOCH + timedelta(milliseconds=record["born_timestamp"]),
         "store_timestamp": EPOCH + timedelta(milliseconds=record["store_timestamp"]),
-        "born_host": record["born_host"].removeprefix("/"),
-        "store_host": record["store_host"].removeprefix("/"),
+        "born_host": record["born_host"].removeprefix("/"), "store_host": record["store_host"].removeprefix("/"),
         "prepared_transaction_offset": record["prepared_offset"],
         "body_codec": codecs[record["sys_flag"] >> 8 & 7] if record["sys_flag"] & 1 else "none",
-        "offset_msg_id": record["msg_id"],
-        "uniq_key": properties.get("UNIQ_KEY"),
-        "keys": properties.get("KEYS"),
-        "tags": properties.get("TAGS"),
-        "problem": None,
-        "body": (record["body_len"], record["body_sha1"]),
-    }
+        "offset_msg_id": record["msg_id"], "uniq_key": properties.get("UNIQ_KEY"), "keys": properties.get("KEYS"),
+        "tags": properties.get("TAGS"), "problem": None, "body": (record["body_len"], record["body_sha1"]),
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
