@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import zlib
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, Final
 
@@ -92,21 +93,6 @@ def tidy(text: bytes) -> tuple[bytes, bool]:
     return b"\x02".join(name + b"\x01" + value for name, value in items.items()), whole
 
 
-def as_maps(text: pa.StringArray) -> pa.MapArray:
-    """Return tidy property texts as maps."""
-    bounds = np.frombuffer(text.buffers()[1], np.int32)[text.offset : text.offset + len(text) + 1]
-    data = np.frombuffer(text.buffers()[2] or b"", np.uint8)
-    firsts = np.zeros(len(text) + 1, np.int32)
-    ends = np.zeros((2, len(text) + 1 + c.count(data, c.ITEM_END)), np.int32)
-    parts = np.empty_like(data), np.empty_like(data)
-    c.split(data, bounds, firsts, ends, *parts)
-    names, values = (
-        pa.Array.from_buffers(pa.string(), int(firsts[-1]), [None, *map(pa.py_buffer, each)])
-        for each in zip(ends, parts, strict=True)
-    )
-    return pa.MapArray.from_arrays(pa.array(firsts), names, values)
-
-
 MOST: Final = 64 << 20
 """Largest body that is unpacked: a message is at most 4 MiB by default, and rarely more."""
 
@@ -169,6 +155,37 @@ BODY_BATCH: Final = 32 << 20
 """How many bytes of unpacked bodies are handed on at once."""
 
 
+Values = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""Codes, values, sizes and counts of `columns.properties`, and which texts are untidy."""
+
+
+def take_apart(
+    buf: Bytes, at: np.ndarray, sizes: np.ndarray, names: Sequence[str], *, maps: bool = False
+) -> tuple[Values, pa.MapArray | None]:
+    """Return the values of well-known properties in these texts, and on demand all properties of tidy ones as maps.
+
+    Raise `ArrowInvalid` for maps of broken UTF-8.
+    """
+    shape, hashes = (len(names), len(at)), np.array([_HASHES[name] for name in names], np.uint64)
+    codes, values, lengths = np.empty(shape, np.int32), np.empty(shape, np.int64), np.empty(shape, np.int32)
+    numbered = codes, values, lengths, np.zeros(len(names), np.int64), np.zeros(len(at), bool)
+    size = int(sizes.sum()) if maps else 0
+    firsts, ends = np.zeros(len(at) + 1 if maps else 0, np.int32), np.empty((2, 1 + size // 3), np.int32)
+    data = np.empty((2, size + 8), np.uint8)
+    plain = sum(name in _PLAIN for name in names)
+    count = c.properties(buf, c.words(buf), at, sizes, hashes, plain, numbered, (firsts, ends, *map(c.words, data)))
+    if not maps:
+        return numbered, None
+    parts = (_strings(each[: count + 1], part) for each, part in zip(ends, data, strict=True))
+    return numbered, pa.MapArray.from_arrays(pa.array(firsts), *parts)
+
+
+def _strings(ends: np.ndarray, data: np.ndarray) -> pa.StringArray:
+    # Looking at all bytes at once is quicker than at each text.
+    kind = pa.string() if data[: ends[-1]].max(initial=0) < 0x80 else pa.binary()
+    return pa.Array.from_buffers(kind, len(ends) - 1, [None, pa.py_buffer(ends), pa.py_buffer(data)]).cast(pa.string())
+
+
 class Rows:
     """The records of one batch: their fields, and the places of well-known properties."""
 
@@ -208,8 +225,8 @@ class Rows:
         if "topic" in cached:
             self.topic = cached["topic"].take(pa.array(rows))
         if "_values" in cached:
-            codes, untidy, *places = cached["_values"]
-            self._values = (np.take(codes, rows, axis=1), untidy[rows], *places)
+            codes, *places, untidy = cached["_values"]
+            self._values = (np.take(codes, rows, axis=1), *places, untidy[rows])
 
     def in_topics(self, topics: frozenset[str]) -> np.ndarray:
         """Return which rows are of one of these topics."""
@@ -245,7 +262,7 @@ class Rows:
             codes = self.number("body_codec")
             return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes == c.UNKNOWN), _CODECS)
         if name == "properties":
-            return as_maps(self.text)
+            return self._maps()
         if name == "offset_msg_id":
             return offset_ids(self._strings("store_host"), self.records["physical_offset"])
         if name == MISPLACED:
@@ -268,10 +285,12 @@ class Rows:
 
     def check(self, built: Container[str]) -> None:
         """Mark what is wrong with the records, as far as no column that is built did."""
-        for name in ("topic", "born_host", "store_host", TEXT):
+        for name in ("topic", "born_host", "store_host"):
             if name not in built:
                 self.array(name)
-        c.check_crc(self.buf, self.records, c.CRC_TABLE)
+        if "properties" not in built:
+            self.array(TEXT)
+        c.check_crc(c.words(self.buf), self.records, c.CRC_TABLE)
 
     def bodies(self) -> Iterator[tuple[int, int, pa.Array]]:
         """Yield (first row, row behind the last, bodies as the application wrote them), some 32 MiB at a time."""
@@ -297,32 +316,34 @@ class Rows:
     def _property(self, name: str) -> pa.Array:
         """Build the column of a known property: plain where nearly every record has its own value, else coded."""
         nth = self._nth[name]
-        codes, at, sizes, counts = (self._values[i][nth] for i in (0, 2, 3, 4))
+        codes, at, sizes, counts = (each[nth] for each in self._values[:4])
         if name not in _PLAIN:
-            return self._coded(codes, at[:counts], sizes[:counts])
+            return self._coded(codes, binary(self.buf, at[:counts], sizes[:counts]))
         column, broken = texts(binary(self.buf, at[codes], np.where(codes < 0, -1, sizes[codes])))
         self._mark(broken, c.BAD_TEXT)
         return column
 
-    def _coded(self, codes: np.ndarray, at: np.ndarray, sizes: np.ndarray) -> pa.DictionaryArray:
+    def _coded(self, codes: np.ndarray, values: pa.BinaryArray) -> pa.DictionaryArray:
         """Build a column of which few values are different; `codes`: -1 for no value."""
-        if not len(at):
-            return pa.DictionaryArray.from_arrays(pa.nulls(len(codes), pa.int32()), pa.array([], pa.string()))
-        known, broken = texts(binary(self.buf, at, sizes))
+        known, broken = texts(values)
         if broken is not None:
             self._mark((codes >= 0) & broken[codes], c.BAD_TEXT)
-        indices = pa.Array.from_buffers(pa.int32(), len(codes), [_validity(codes >= 0), pa.py_buffer(codes)])
-        return pa.DictionaryArray.from_arrays(indices, known)
+        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), known)
 
     @cached_property
-    def _values(self) -> tuple[np.ndarray, ...]:
-        """The arrays of `columns.properties`: codes, untidy, values, sizes, counts."""
-        shape, hashes = (len(self._nth), len(self)), np.array([_HASHES[name] for name in self._nth], np.uint64)
-        codes, values, sizes = np.empty(shape, np.int32), np.empty(shape, np.int64), np.empty(shape, np.int32)
-        untidy, counts = np.zeros(len(self), bool), np.zeros(len(self._nth), np.int64)
-        plain = sum(name in self._nth for name in _PLAIN)
-        c.properties(self.buf, self.records, hashes, plain, codes, values, sizes, counts, untidy)
-        return codes, untidy, values, sizes, counts
+    def _values(self) -> Values:
+        return take_apart(self.buf, self.number("properties"), self.number("properties_size"), tuple(self._nth))[0]
+
+    def _maps(self) -> pa.MapArray:
+        """Build the properties of each record as a map: from where they are, or from tidy texts."""
+        at, sizes = self.number("properties"), self.number("properties_size")
+        with contextlib.suppress(pa.ArrowInvalid):
+            self._values, column = take_apart(self.buf, at, sizes, tuple(self._nth), maps=True)
+            if not self._values[-1].any():
+                return column
+        _, bounds, data = self.text.buffers()
+        bounds = np.frombuffer(bounds, np.int32)
+        return take_apart(np.frombuffer(data or b"", np.uint8), bounds[:-1], np.diff(bounds), (), maps=True)[1]
 
     @cached_property
     def text(self) -> pa.Array:
@@ -330,7 +351,7 @@ class Rows:
         at, sizes = self.number("properties"), self.number("properties_size")
         last = self.buf[np.maximum(at + sizes - 1, 0)]
         raw = binary(self.buf, at, sizes - ((sizes > 0) & (last == c.ITEM_END)))
-        if (untidy := self._values[1]).any():
+        if (untidy := self._values[-1]).any():
             rows = np.flatnonzero(untidy)
             rebuilt = [tidy(raw[row].as_py()) for row in rows.tolist()]
             raw = pc.replace_with_mask(raw, pa.array(untidy), pa.array([text for text, _ in rebuilt], pa.binary()))
@@ -346,22 +367,17 @@ class Rows:
     def _strings(self, name: str) -> pa.BinaryArray:
         return binary(self.buf, self.records[name], self.records[f"{name}_size"])
 
-    def _different(self, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the different strings of a field: the number of each record's, and where they are."""
-        codes, at, sizes = np.empty(len(self), np.int32), np.empty(len(self), np.int64), np.empty(len(self), np.int32)
-        count = c.number(self.buf, self.number(name), self.number(f"{name}_size"), codes, at, sizes)
-        return codes, at[:count], sizes[:count]
-
     @cached_property
     def topic(self) -> pa.DictionaryArray:
-        return self._coded(*self._different("topic"))
+        column = self._strings("topic").dictionary_encode()
+        return self._coded(column.indices.to_numpy(), column.dictionary)
 
     def _hosts(self, name: str) -> pa.DictionaryArray:
-        codes, at, sizes = self._different(name)
-        hosts = [address(host) for host in binary(self.buf, at, sizes).to_pylist()]
+        column = self._strings(name).dictionary_encode()
+        hosts = [address(host) for host in column.dictionary.to_pylist()]
         bad = np.array([not 0 <= int(host.rpartition(":")[2]) <= 65535 for host in hosts], bool)
-        self._mark(bad[codes], c.BAD_HOST)
-        return pa.DictionaryArray.from_arrays(codes, pa.array(hosts, pa.string()))
+        self._mark(bad[column.indices.to_numpy()], c.BAD_HOST)
+        return pa.DictionaryArray.from_arrays(column.indices, pa.array(hosts, pa.string()))
 
     def _lineage(self) -> list[pa.Array]:
         """Return the columns of `LINEAGE`, worked out once for each combination of topic, REAL_TOPIC and flags."""

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
-from kit.formats.commitlog.records import _ONE, _THREE, _TWO, Bytes, be16, be32, be64
+from kit.formats.commitlog.records import _ONE, Bytes, be16, be32, be64
 from kit.formats.values import LAST_MS
 from kit.rocketmq import binary_format as f
 
@@ -96,7 +96,7 @@ ITEMS: Final = 64
 """A record with more properties than this has its text put together again: nobody compares so many names."""
 _EIGHT, _SIXTEEN = np.uint64(8), np.uint64(16)
 _PRIME, _MIX = np.uint64(0x100000001B3), np.uint64(0x9E3779B97F4A7C15)
-_LOW, _HIGH = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
+_BYTE, _LOW, _HIGH = np.uint64(255), np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
 
 
 def name_hash(name: bytes) -> int:
@@ -107,113 +107,86 @@ def name_hash(name: bytes) -> int:
     return hashed
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _hash(buf: Bytes, at: Any, size: Any) -> Any:
-    """Hash a string, eight bytes at a time; the last eight may have been among those before."""
-    begin, hashed = np.uint64(at), np.uint64(size)
-    if size < 8:
-        for i in range(np.uint64(size)):
-            hashed = (hashed ^ np.uint64(buf[begin + i])) * _MIX
-    else:
-        end = begin + np.uint64(size) - _EIGHT
-        while begin < end:
-            hashed = (hashed ^ np.uint64(be64(buf, begin))) * _MIX
-            hashed ^= hashed >> np.uint64(32)
-            begin += _EIGHT
-        hashed = (hashed ^ np.uint64(be64(buf, end))) * _MIX
-    return hashed ^ (hashed >> np.uint64(32))
+def words(data: Bytes) -> np.ndarray:
+    """Return the eight bytes from each byte on as one number: a view of `data`, or of a copy where it is shorter."""
+    data = data if len(data) >= 8 else np.append(data, np.zeros(8, np.uint8))
+    return np.ndarray(len(data) - 7, np.uint64, data, strides=(1,))
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _same(buf: Bytes, at: Any, other: Any, size: Any) -> Any:
-    """Return whether two strings of one size are the same."""
-    one, two, left = np.uint64(at), np.uint64(other), np.uint64(size)
-    while left >= _EIGHT and be64(buf, one) == be64(buf, two):
-        one, two, left = one + _EIGHT, two + _EIGHT, left - _EIGHT
-    if left < _EIGHT and max(one, two) + _EIGHT <= np.uint64(len(buf)):
-        return left == 0 or (be64(buf, one) ^ be64(buf, two)) >> ((_EIGHT - left) * _EIGHT) == 0
-    while left > np.uint64(0) and buf[one] == buf[two]:
-        one, two, left = one + _ONE, two + _ONE, left - _ONE
-    return left == np.uint64(0)
-
-
-@njit(cache=True, nogil=True)
-def _number(buf: Bytes, at: Any, size: Any, table: Any, hashes: Any, values: Any, sizes: Any, count: Any) -> Any:
-    """Return the number of a string among those seen: `count` for a new one, which is noted."""
-    hashed = _hash(buf, at, size)
-    slot = np.int64(hashed) & (len(table) - 1)
-    while table[slot] >= 0:
-        code = table[slot]
-        if hashes[code] == hashed and sizes[code] == size and _same(buf, at, values[code], size):
-            return code
-        slot = (slot + 1) & (len(table) - 1)
-    table[slot], hashes[count], values[count], sizes[count] = count, hashed, at, size
-    return count
-
-
-@njit(cache=True, nogil=True)
-def _table(kinds: int, rows: int) -> Any:
-    slots = 16
-    while slots < 2 * rows:
-        slots *= 2
-    return np.full((kinds, slots), -1, np.int32)
-
-
-@njit(cache=True, nogil=True)
-def number(buf: Bytes, at: Any, lengths: Any, codes: Any, values: Any, sizes: Any) -> int:
-    """Number different strings in their order; return how many there are. `values`, `sizes`: where they are."""
-    table, hashes = _table(1, len(at)), np.empty(len(at), np.uint64)
-    count, last = 0, -1
-    for row in range(len(at)):
-        if last < 0 or sizes[last] != lengths[row] or not _same(buf, at[row], values[last], lengths[row]):
-            last = _number(buf, at[row], lengths[row], table[0], hashes, values, sizes, count)
-            count += last == count
-        codes[row] = last
-    return count
+def _word(words: Any, at: Any) -> Any:
+    """Return the eight bytes from `at` on, zeros behind the last one."""
+    last = np.uint64(len(words) - 1)
+    return words[at] if at <= last else words[last] >> (at - last) * _EIGHT
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _item_end(buf: Bytes, at: Any, end: Any) -> Any:
-    """Return where the item ends whose value begins at `at`; eight bytes at a time while none can be the end."""
-    while at + _EIGHT <= end:
-        rest = np.uint64(be64(buf, at)) ^ (_LOW * np.uint64(ITEM_END))
-        if (rest - _LOW) & ~rest & _HIGH != np.uint64(0):
-            break
-        at += _EIGHT
-    while at < end and buf[at] != ITEM_END:
-        at += _ONE
-    return at
+def _same(words: Any, one: Any, other: Any, size: Any) -> Any:
+    """Return whether two texts of one size, at least 1, are the same."""
+    left = np.uint64(size)
+    while left > _EIGHT:
+        if words[one] != words[other]:
+            return False
+        one, other, left = one + _EIGHT, other + _EIGHT, left - _EIGHT
+    return (_word(words, one) ^ _word(words, other)) << (_EIGHT - left) * _EIGHT == 0
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _hash(words: Any, at: Any, size: Any) -> Any:
+    """Hash a text of at least one byte; its upper bits are as good as random."""
+    left = hashed = np.uint64(size)
+    while left > _EIGHT:
+        hashed = (hashed ^ words[at]) * _MIX
+        hashed ^= hashed >> np.uint64(32)
+        at, left = at + _EIGHT, left - _EIGHT
+    return (hashed ^ _word(words, at) << (_EIGHT - left) * _EIGHT) * _MIX
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _copy(words: Any, at: Any, size: Any, out: Any, to: Any) -> Any:
+    """Copy a text, and up to seven bytes behind it; return where it ends there."""
+    end = to + np.uint64(size)
+    while to < end:
+        out[to] = _word(words, at)
+        at, to = at + _EIGHT, to + _EIGHT
+    return end
 
 
 @njit(cache=True, nogil=True)
-def properties(
-    buf: Bytes, records: Any, names: Any, plain: int, codes: Any, values: Any, sizes: Any, counts: Any, untidy: Any
-) -> None:
-    """Number the different values of well-known properties, and note the records whose text does not say what counts.
+def properties(buf: Bytes, words: Any, at: Any, lengths: Any, names: Any, plain: int, numbered: Any, maps: Any) -> int:
+    """Take property texts apart; return how many items they have.
 
-    `names`: different hashes of the well-known names (`name_hash`); values of the first `plain` are not compared.
-    A row for each name: `codes` (-1: none) of the records, `values` and `sizes` of what they stand for, `counts`.
-    `untidy`: an item is malformed, without value or replaced by a later one (`string2messageProperties`).
+    `names`: different hashes of well-known names (`name_hash`), whose different values are numbered; those of the
+    first `plain` are not compared. `numbered`: codes (-1: none) of the texts, values and sizes of what they stand for,
+    how many these are, a row for each name; and whether an item is malformed, without value or replaced by a later one
+    (`string2messageProperties`). `maps`: the first item of each text, where each name and each value ends, these names
+    and values one behind the other; no rows where nobody asks.
     """
+    codes, values, sizes, counts, untidy = numbered
+    firsts, ends, keys, contents = maps
     lookup = np.full(256, -1, np.int64)
     for name in range(len(names)):
         slot = np.int64(names[name] & np.uint64(255))
         while lookup[slot] >= 0:
             slot = (slot + 1) & 255
         lookup[slot] = name
-    tables, hashes = _table(len(names), len(records)), np.empty((len(names), len(records)), np.uint64)
-    seen, lasts = np.zeros(ITEMS, np.uint64), np.full(len(names), -1, np.int64)
+    bits = np.uint64(4)
+    while np.int64(1) << bits < 2 * len(at):
+        bits += _ONE
+    table, hashes = np.full((len(names), np.int64(1) << bits), -1, np.int32), np.empty(values.shape, np.uint64)
     # Properties mostly come in one order: where each name was last, its size with its end, its number; its value.
-    before = np.zeros((ITEMS + 1, 5), np.int64)
+    before, seen = np.zeros((ITEMS + 1, 5), np.int64), np.zeros(ITEMS + 1, np.uint64)
     different = 0  # So many names of `before`, the first ones, are different.
-    codes[:] = -1
-    for row in range(len(records)):
-        here = np.uint64(records[row].properties)
-        end = here + np.uint64(records[row].properties_size)
+    lasts = np.full(len(names), -1, np.int64)
+    codes[:], ends[:, 0] = -1, 0
+    total, key, content = 0, np.uint64(0), np.uint64(0)
+    for row in range(len(at)):
+        here = np.uint64(at[row])
+        end = here + np.uint64(lengths[row])
         items = 0
         while here < end:
             first, size = here, np.uint64(before[items, 1])
-            if size > _ONE and here + size <= end and _same(buf, here, before[items, 0], size):
+            if size and here + size <= end and _same(words, here, np.uint64(before[items, 0]), size):
                 hashed, name, value = seen[items], before[items, 2], here + size
             else:
                 hashed, different = np.uint64(0), min(different, items)
@@ -225,68 +198,68 @@ def properties(
                 while lookup[slot] >= 0 and names[lookup[slot]] != hashed:
                     slot = (slot + 1) & 255
                 name = lookup[slot]
-            here = _item_end(buf, value, end)
+            here = value
+            while here + _EIGHT <= end:
+                rest = words[here] ^ (_LOW * np.uint64(ITEM_END))
+                if (rest - _LOW) & ~rest & _HIGH != np.uint64(0):
+                    break
+                here += _EIGHT
+            while here < end and buf[here] != ITEM_END:
+                here += _ONE
             length = np.int64(here - value)
             here += _ONE
-            if value - first < np.uint64(2) or length == 0 or items == ITEMS or buf[value - _ONE] != NAME_END:
+            if value - first < np.uint64(2) or length == 0 or buf[value - _ONE] != NAME_END:
                 untidy[row] = True
                 continue
             if items >= different:
-                twice = False
+                twice = items == ITEMS
                 for item in range(items):
                     twice |= seen[item] == hashed
                 untidy[row] |= twice
                 different = items if twice else items + 1
-            seen[items] = hashed
             before[items, 0], before[items, 1], before[items, 2] = first, value - first, name
             before[items, 3], before[items, 4] = value, length
-            items += 1
+            seen[items] = hashed
+            items = min(items + 1, ITEMS)
+            total += 1
+            if len(firsts):
+                key = _copy(words, first, value - first - _ONE, keys, key)
+                content = _copy(words, value, length, contents, content)
+                ends[0, total], ends[1, total] = key, content
+        if len(firsts):
+            firsts[row + 1] = total
         for item in range(items - 1, -1, -1):
-            name, value, length = before[item, 2], before[item, 3], before[item, 4]
+            name, value, length = before[item, 2], np.uint64(before[item, 3]), before[item, 4]
             if name < 0 or codes[name, row] >= 0:
                 continue
-            last = lasts[name]
             if name < plain:
-                last = row
-                values[name, row], sizes[name, row] = value, length
-            elif last < 0 or sizes[name, last] != length or not _same(buf, value, values[name, last], length):
-                last = _number(buf, value, length, tables[name], hashes[name], values[name], sizes[name], counts[name])
-                counts[name] += last == counts[name]
-            codes[name, row] = lasts[name] = last
-
-
-@njit(cache=True, nogil=True)
-def count(text: Bytes, byte: int) -> int:
-    """Count a byte."""
-    total = 0
-    for at in range(len(text)):
-        total += text[at] == byte
+                codes[name, row], values[name, row], sizes[name, row] = row, value, length
+                continue
+            code = lasts[name]
+            if (
+                code < 0
+                or sizes[name, code] != length
+                or not _same(words, value, np.uint64(values[name, code]), length)
+            ):
+                hashed = _hash(words, value, length)
+                slot = np.int64(hashed >> (np.uint64(64) - bits))
+                code = np.int64(table[name, slot])
+                while code >= 0 and not (
+                    hashes[name, code] == hashed
+                    and sizes[name, code] == length
+                    and _same(words, value, np.uint64(values[name, code]), length)
+                ):
+                    slot = (slot + 1) & (table.shape[1] - 1)
+                    code = np.int64(table[name, slot])
+                if code < 0:
+                    code = counts[name]
+                    counts[name] += 1
+                    table[name, slot], hashes[name, code] = code, hashed
+                    values[name, code], sizes[name, code] = value, length
+            codes[name, row] = lasts[name] = code
     return total
 
 
-@njit(cache=True, nogil=True)
-def split(text: Bytes, bounds: Any, firsts: Any, ends: Any, names: Bytes, values: Bytes) -> None:
-    """Take tidy property texts apart, row by row between two `bounds`: copy the names one behind the other, and the
-    values. `ends`: where each name and each value ends; `firsts`: the first item of each text.
-    """
-    item, name, value = 0, np.uint64(0), np.uint64(0)
-    for row in range(len(bounds) - 1):
-        at, end = np.uint64(bounds[row]), np.uint64(bounds[row + 1])
-        while at < end:
-            while at < end and text[at] != NAME_END:
-                names[name] = text[at]
-                at, name = at + _ONE, name + _ONE
-            at += _ONE
-            until = _item_end(text, at, end)
-            while at < until:
-                values[value] = text[at]
-                at, value = at + _ONE, value + _ONE
-            at, item = at + _ONE, item + 1
-            ends[0, item], ends[1, item] = name, value
-        firsts[row + 1] = item
-
-
-_BYTE, _8, _16, _24 = np.uint32(255), np.uint32(8), np.uint32(16), np.uint32(24)
 CRC_TABLE: Final = np.array(
     [
         [~zlib.crc32(bytes([byte, *bytes(later)]), 0xFFFFFFFF) & 0xFFFFFFFF for byte in range(256)]
@@ -298,21 +271,21 @@ CRC_TABLE: Final = np.array(
 
 
 @njit(cache=True, nogil=True)
-def check_crc(buf: Bytes, records: Any, table: Any) -> None:
+def check_crc(words: Any, records: Any, table: Any) -> None:
     """Mark records whose body does not match its CRC (`UtilAll.crc32`: the lower 31 bits)."""
     for row in range(len(records)):
         one = records[row]
-        at, crc = np.uint64(one.body), np.uint32(0xFFFFFFFF)
+        at, crc = np.uint64(one.body), np.uint64(0xFFFFFFFF)
         end = at + np.uint64(one.body_size)
         while at + _SIXTEEN <= end:
-            rest = table[15, (crc ^ buf[at]) & _BYTE] ^ table[14, ((crc >> _8) ^ buf[at + _ONE]) & _BYTE]
-            rest ^= table[13, ((crc >> _16) ^ buf[at + _TWO]) & _BYTE] ^ table[12, (crc >> _24) ^ buf[at + _THREE]]
-            for k in range(4, 16):
-                rest ^= table[15 - k, buf[at + np.uint64(k)]]
-            crc, at = rest, at + _SIXTEEN
+            low, high = words[at] ^ crc, words[at + _EIGHT]
+            crc, at = np.uint64(0), at + _SIXTEEN
+            for k in range(8):
+                shift = np.uint64(8 * k)
+                crc ^= table[15 - k, (low >> shift) & _BYTE] ^ table[7 - k, (high >> shift) & _BYTE]
         while at < end:
-            crc, at = table[0, (crc ^ buf[at]) & _BYTE] ^ (crc >> _8), at + _ONE
-        if one.body_size and (np.int64(crc) ^ 0xFFFFFFFF) & 0x7FFFFFFF != one.body_crc:
+            crc, at = table[0, (crc ^ _word(words, at)) & _BYTE] ^ (crc >> _EIGHT), at + _ONE
+        if one.body_size and np.int64(~crc & np.uint64(0x7FFFFFFF)) != one.body_crc:
             one.mark |= BAD_CRC
 
 

@@ -17,7 +17,7 @@ from table import rows_of
 from kit.formats.commitlog import batches, schema, segments
 from kit.rocketmq import names
 
-WANTED = schema.Wanted(tuple(name for name in schema.STORED if name != "body"))
+WANTED = schema.Wanted((*(name for name in schema.STORED if name != "body"), "properties"))
 FOLDER = tempfile.TemporaryDirectory(prefix="promoted-")
 """Goes with the process."""
 SAME = ("keys", "tags", "uniq_key", "problem")
@@ -38,7 +38,7 @@ def check(raws: list[bytes]) -> None:
     assert len(rows) == len(raws)
     for row, (start, _) in zip(rows, made.spans, strict=True):
         expected = oracle.row(made.data, start)
-        assert schema.as_dict(row[schema.TEXT]) == expected["properties"]
+        assert schema.as_dict(row[schema.TEXT]) == dict(row["properties"]) == expected["properties"]
         assert {name: row[name] for name in SAME} == {name: expected[name] for name in SAME}
         assert {name: row[schema.promoted(name)] for name in schema.PROMOTED} == {
             name: expected["properties"].get(name) for name in schema.PROMOTED
