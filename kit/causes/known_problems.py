@@ -86,7 +86,7 @@ def _finding(facts: Facts, problem: Problem, seen: refs.Seen, count: int, *, cer
     named = map(Version.parse, setup.broker_versions(facts)) if problem.fault.since or problem.fault.until else ()
     if faulty := next((version for version in named if problem.fault.has(version)), None):
         since, until = problem.fault.since or str(OLDEST), problem.fault.until or str(NEWEST)
-        claim = SAYS["has_it"].say(version=str(faulty), releases=SAYS["from_to"].say(since=since, until=until))
+        claim = SAYS["has_it"].say(version=str(faulty), since=since, until=until)
         steps.append(supporting("release", claim, True))
     return _of(problem, SAYS["summary"].say(meaning=problem.meaning, n=count), steps, count, seen.first, seen.last)
 
@@ -102,7 +102,7 @@ def _of(problem: Problem, summary: Sentence, steps: list[Step], entries: int, fi
 def _going_on(facts: Facts, judged: noise.Judged, problem: Problem) -> Finding:
     words = {"meaning": problem.meaning, "n": judged.outside, "around": judged.text.around}
     groups = ", ".join(judged.groups[:GROUPS])
-    summary = SAYS["of_groups"].say(groups=groups, **words) if groups else SAYS["goes_on"].say(**words)
+    summary = SAYS["goes_on"].say(groups=groups or None, **words)
     first, last, steps = judged.first, judged.last, []
     if first and last and judged.place:
         minutes, near = round((last - first).total_seconds() / 60), judged.timed - judged.outside

@@ -35,13 +35,11 @@ def coverage(frame: pd.DataFrame, window: tuple[pd.Timestamp, pd.Timestamp] | No
     first, last = spans["first"].min(), spans["last"].max()
     margin = max((last - first) * 0.02, pd.Timedelta(seconds=2))
     chart.update_xaxes(range=[first - margin, last + margin]).update_layout(bargap=0.6)
-    ends = {"first": f"{first:%Y-%m-%d %H:%M:%S}", "last": f"{last:%Y-%m-%d %H:%M:%S}"}
-    reading = COVERAGE["reading"].say(files=len(timed), **ends).render(lang)
+    values = {"files": len(timed), "first": f"{first:%Y-%m-%d %H:%M:%S}", "last": f"{last:%Y-%m-%d %H:%M:%S}"}
     if window is not None:
         chart.add_vrect(x0=window[0], x1=window[1], fillcolor=VERMILLION, opacity=0.18, line_width=0, layer="below")
-        shaded = COVERAGE["window"].say(first=f"{window[0]:%H:%M:%S}", last=f"{window[1]:%H:%M:%S}")
-        reading = f"{reading} {shaded.render(lang)}"
-    return COVERAGE.chart(spans, lang, reading, chart)
+        values |= {"begin": f"{window[0]:%H:%M:%S}", "end": f"{window[1]:%H:%M:%S}"}
+    return COVERAGE.chart(spans, lang, values, chart)
 
 
 def over_time(frame: pd.DataFrame, moments: pd.DataFrame, what: str, lang: Lang = "en") -> Chart:

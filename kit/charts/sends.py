@@ -63,8 +63,8 @@ def axis(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     chart.update_xaxes(title_text=AXIS.columns["time"].render(lang), row=len(panels))
     chart.update_layout(legend={"y": 1.03, "traceorder": "normal"})
     steps = frame[frame[kinds].sum(axis=1).gt(0) | frame["stalled"]].reset_index(drop=True)
-    reading = AXIS["stalled" if spans else "reading"].say(failed=int(frame[kinds].sum().sum()))
-    whole_chart = AXIS.chart(steps.reindex(columns=list(AXIS.columns)), lang, reading, chart)
+    values = {"failed": int(frame[kinds].sum().sum()), "stalls": len(spans) or None}
+    whole_chart = AXIS.chart(steps.reindex(columns=list(AXIS.columns)), lang, values, chart)
     return attrs.evolve(whole_chart, table=whole_chart.table.join(steps[kinds]))
 
 
@@ -115,8 +115,6 @@ def replica(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart the table `replica_seconds`: second, acknowledged, on_replica, missing."""
     if frame.empty:
         return REPLICA.nothing(lang)
-    lacking, total = frame[frame["missing"] > 0], int(frame["acknowledged"].sum())
-    if lacking.empty:
-        return REPLICA.chart(frame, lang, REPLICA["reading_whole"].say(acknowledged=total))
-    first = f"{lacking['second'].iloc[0]:%Y-%m-%d %H:%M:%S}"
-    return REPLICA.chart(frame, lang, {"acknowledged": total, "missing": int(frame["missing"].sum()), "first": first})
+    first = next((f"{second:%Y-%m-%d %H:%M:%S}" for second in frame.loc[frame["missing"] > 0, "second"]), None)
+    counts = {name: int(frame[name].sum()) for name in ("acknowledged", "missing")}
+    return REPLICA.chart(frame, lang, {**counts, "first": first})

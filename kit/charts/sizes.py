@@ -31,18 +31,17 @@ def fields(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     beyond = (table["total"] - table["body"]).tolist()
     body = int(table["body"].iloc[-1])
     half, put_back = beyond[-2:] if len(beyond) > 1 else (None, None)
-    chart, reading = FIELDS.figure(table, lang), FIELDS["fit"].say(body=body, half=half, put_back=put_back)
+    chart, values = FIELDS.figure(table, lang), {"body": body, "half": half, "put_back": put_back}
     if limit is not None and put_back is not None and 0 <= limit - body <= 4 * max(beyond):
         room = limit - body
         # Beside the bar of the client's check: it has none.
         at = {"annotation_text": FIELDS["room"].say(room=room).render(lang), "annotation_position": "top left"}
         chart.add_vline(x=room, line={"color": VERMILLION, "width": 2, "dash": "dash"}, **at, annotation_yanchor="top")
-        if put_back > room:
-            reading = FIELDS["reading"].say(body=body, room=room, half=half, put_back=put_back, over=put_back - room)
+        values |= {"room": room, "over": put_back - room if put_back > room else None}
     # Below the axis, across the whole width: on a phone its names need two lines.
     below = {"xref": "container", "x": 0.02, "yref": "container", "y": 0.01, "yanchor": "bottom"}
     chart.update_layout(legend=below, margin_b=130, height=230 + 56 * len(table))
-    return FIELDS.chart(table, lang, reading, chart)
+    return FIELDS.chart(table, lang, values, chart)
 
 
 refusals = Declared.of("refused writes").table
@@ -73,12 +72,9 @@ def half_queue(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     # Both lines go on to the last time of either.
     ends = last.reset_index().assign(ts=ordered["ts"].max())
     chart = QUEUE.figure(pd.concat([ordered, ends], ignore_index=True), lang)
-    end = int(last["stored"]) if "stored" in last else None
-    sentence = QUEUE["end"].say(end=end)
-    if "checked" in last:
-        at = int(last["checked"])
-        sentence = QUEUE["reading"].say(at=at, end=end, behind=None if end is None else max(end - at, 0))
-    return QUEUE.chart(ordered, lang, sentence, chart)
+    end, at = (int(last[line]) if line in last else None for line in ("stored", "checked"))
+    behind = None if end is None or at is None else max(end - at, 0)
+    return QUEUE.chart(ordered, lang, {"end": end, "at": at, "behind": behind}, chart)
 
 
 loop = functools.partial(pictures.diagram, "check loop")

@@ -53,12 +53,11 @@ def growth(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         "messages": int(at["seq"].iloc[0]) if len(at) else int(frame["uniq_key"].nunique()),
         "records": int(last["seq"]),
         "seconds": round((last["store_timestamp"] - first["store_timestamp"]).total_seconds()),
-        "doublings": max(0, len(at) - 1),
+        "doublings": len(at) - 1,
+        # The interface defines no doubling time below three doublings.
+        "median": float(doublings["seconds"].median()) if len(at) > 3 else None,
     }
-    reading = GROWTH["few"].say(**values)
-    if len(at) > 3:  # the interface defines no doubling time below three doublings
-        reading = GROWTH["reading"].say(**values, median=float(doublings["seconds"].median()))
-    return GROWTH.chart(doublings, lang, reading, chart, alt={"first": int(first["seq"]), "last": int(last["seq"])})
+    return GROWTH.chart(doublings, lang, values, chart, alt={"first": int(first["seq"]), "last": int(last["seq"])})
 
 
 def fixes(frame: pd.DataFrame, lang: Lang = "en") -> Chart:

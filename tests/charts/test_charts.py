@@ -123,14 +123,14 @@ def test_coverage_shades_the_incident_and_leaves_out_files_without_times() -> No
 
 READINGS = [
     # What is drawn, what is said about it, and how many rows the table beside it has.
-    (transactions.growth, incidents.growth_frame(doublings=2), "too few", 3),
+    (transactions.growth, incidents.growth_frame(doublings=2), "in 11 s.", 3),
     (transactions.growth, incidents.growth_frame(doublings=3), "doubled", 4),
     (consumers.lag, frames.LAG, "orders@slow lags most: 400 messages at the end, in 2 queues.", 8),
     (consumers.owners, frames.OWNERS, "1 of 2 queues was pulled by more than one process at the same time.", 4),
     (consumers.handled, frames.HANDLED, "671 of 805 stored messages were not handled by anybody in the group.", 1),
     (consumers.handled, frames.HANDLED.assign(behind=None), "not known", 0),
     (messages.funnel, frames.FUNNEL, "b sent back 5 messages", 6),
-    (sizes.half_queue, frames.QUEUE, "at offset 18 of 50: 32 records", 5),
+    (sizes.half_queue, frames.QUEUE, "at offset 18, with 32 records", 5),
     (sizes.half_queue, frames.QUEUE.query("line == 'stored'"), "50", 2),
 ]  # fmt: skip
 
