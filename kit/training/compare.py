@@ -21,37 +21,10 @@ _DECIMAL_COMMA: Final = re.compile(r"[+-]?\d+,\d{1,2}")
 _LISTED: Final = re.compile(r"[,;/+&、，；]|\band\b|和|与")
 _SPLIT: Final = re.compile(r"[,;/+&、，；\s]+|\band\b|和|与")
 _NEGATED: Final = re.compile(r"\b(?:not?|never|neither)\b|n't|[不非没无]")
-_FILLERS: Final = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "it",
-        "its",
-        "is",
-        "was",
-        "to",
-        "at",
-        "by",
-        "of",
-        "in",
-        "on",
-        "for",
-        "with",
-        "and",
-        "from",
-        "that",
-        "who",
-        "what",
-        "did",
-        "because",
-        "tried",
-        "address",
-        "group",
-        "named",
-        "called",
-    ]
-) | {""}
+_FILLERS: Final = frozenset([
+    "", "a", "an", "the", "it", "its", "is", "was", "to", "at", "by", "of", "in", "on", "for", "with", "and", "from", "that",
+    "who", "what", "did", "because", "tried", "address", "group", "named", "called",
+])  # fmt: skip
 """What may stand around a name that is asked for."""
 MOST: Final = 400
 """Most characters of an answer that are used."""
