@@ -61,6 +61,21 @@ def of_files(case: Case, table: str) -> set[str]:
     return {file.split("/")[0] for file in files.to_pylist()}
 
 
+STALE = OSError(errno.ESTALE, "Stale file handle")
+"""Of a drive that is away."""
+
+
+def failing(real: Any, error: Exception = STALE) -> Any:
+    """A function that raises for the files called bad."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if any("bad" in str(getattr(a, "file", a)) for a in args):
+            raise error
+        return real(*args, **kwargs)
+
+    return call
+
+
 def breaking(real: Any, error: Exception, after: int = 0) -> Any:
     """A reader that raises for the files called bad, after so many batches."""
 
@@ -81,14 +96,8 @@ def breaking(real: Any, error: Exception, after: int = 0) -> Any:
     [*((each, "recognise.recognise") for each in WEIRD), (WEIRD[0], "inventory.sha256"), (WEIRD[4], "spans.of")],
 )
 def test_while_it_is_recognised(evidence: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, place: str) -> None:
-    real = pkgutil.resolve_name(f"kit.inventory.{place}")
-
-    def fail(file: Any, *args: Any) -> Any:
-        if "bad" in str(getattr(file, "file", file)):
-            raise error
-        return real(file, *args)
-
-    monkeypatch.setattr(f"kit.inventory.{place}", fail)
+    name = f"kit.inventory.{place}"
+    monkeypatch.setattr(name, failing(pkgutil.resolve_name(name), error))
     case = opened(evidence)
     assert {i.file.split("/")[0] for i in case.unzoned.items} == {"good"}
     assert {r.file.split("/")[0] for r in case.unread()} == {"bad"} and len(case.unread()) == 4
@@ -209,21 +218,10 @@ def test_permission_given_later(evidence: Path) -> None:
     assert opened(evidence).unread() == []
 
 
-def away(real: Any) -> Any:
-    """A reader on a drive that is away: for the files called bad."""
-
-    def read(*args: Any, **kwargs: Any) -> Any:
-        if any("bad" in str(getattr(a, "file", a)) for a in args):
-            raise OSError(errno.ESTALE, "Stale file handle")
-        return real(*args, **kwargs)
-
-    return read
-
-
 def test_a_drive_that_was_away_is_asked_again(evidence: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     case = opened(evidence)
     with monkeypatch.context() as broken:
-        broken.setattr(segments, "messages", away(segments.messages))
+        broken.setattr(segments, "messages", failing(segments.messages))
         assert of_files(case, "messages") == {"good"}
         assert [r.reason for r in case.unread()] == ["unreadable"]
     with case.workspace.writing("results/earlier") as part:
@@ -238,7 +236,7 @@ def test_what_is_not_asked_again_stays_as_it_is(evidence: Path, monkeypatch: pyt
     case = opened(evidence)
     case.zones  # noqa: B018
     with monkeypatch.context() as broken:
-        broken.setattr(segments, "messages", away(segments.messages))
+        broken.setattr(segments, "messages", failing(segments.messages))
         before = case.folder("messages").stat().st_ino
     if how == "still away":
         monkeypatch.setattr("kit.case.case.readable_again", lambda *_: False)
@@ -249,7 +247,7 @@ def test_what_is_not_asked_again_stays_as_it_is(evidence: Path, monkeypatch: pyt
 
 def test_a_drive_that_was_away_when_the_files_were_looked_at(evidence: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr(spans, "of", away(spans.of))
+        broken.setattr(spans, "of", failing(spans.of))
         assert {r.reason for r in opened(evidence).unread()} == {"unreadable"}
     assert len(opened(evidence).unzoned.items) == 8
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from recorded import SMALL, commitlog, label, truth
 from table import rows_of
 
-from kit.rocketmq import names, size
+from kit.rocketmq import names, size, stages
 from kit.rocketmq.versions import rule
 
 
@@ -40,46 +40,44 @@ def copy_of(
 ) -> tuple[str, size.Record | None]:
     """Return what kind of copy a record is, and the record predicted from those of the same message before it."""
     props, topic, real = record["properties"], record["topic"], record["properties"].get(names.REAL_TOPIC, "")
+    committed = record["sys_flag"] & names.TRANSACTION_MASK == names.TRANSACTION_COMMIT
+    marks = {"delayed": names.DELAY in props, "renewed": bool({*stages.RENEWED} & set(props)), "committed": committed}
+    group = stages.consumer_group_of(topic, real) or ""
 
-    def last(*topics: str, times: int | None = None) -> size.Record:
-        return [m for r, m in earlier if r["topic"] in topics and times in (None, r["reconsume_times"])][-1]
+    def last(*topics: str, **fields: Any) -> size.Record:
+        return [m for r, m in earlier if r["topic"] in topics and fields.items() <= r.items()][-1]
 
     def without(*added: str) -> size.Record:
         return size.Record(real, model.body, {k: v for k, v in props.items() if k not in added}, model.trailing)
 
-    halves = [made for each, made in earlier if each["topic"] == names.HALF_TOPIC]
-    if topic == names.HALF_TOPIC and names.DELAY not in props:
-        if halves:
+    match stages.stage_of(topic, real or None, **marks):
+        case stages.HALF:
+            plain = without(names.REAL_TOPIC, names.REAL_QID, names.TRANSACTION_ID)
+            return "prepared", size.prepared(plain, int(props[names.REAL_QID]), broker)
+        case stages.CHECK_BACK:
             first = props.get(names.PREPARED_QUEUE_OFFSET)
-            return "put_back", size.put_back(halves[-1], first_offset=int(first) if first else None)
-        queue = int(props[names.REAL_QID])
-        return "prepared", size.prepared(without(names.REAL_TOPIC, names.REAL_QID, names.TRANSACTION_ID), queue, broker)
-    commit = record["sys_flag"] & names.TRANSACTION_MASK == names.TRANSACTION_COMMIT
-    if commit and topic == real and names.DELAY not in props:
-        (half,) = (m for r, m in earlier if r["physical_offset"] == record["prepared_offset"])
-        return "committed", size.delivered(half)
-    if topic == names.DISCARD_TOPIC and names.DELAY not in props:
-        return "discarded", halves[-1].with_(names.DISCARD_TOPIC)
-    if topic == names.SCHEDULE_TOPIC and real.startswith(names.RETRY_PREFIX):
-        times = record["reconsume_times"] - 1
-        source = last(props[names.RETRY_TOPIC], real, times=times)
-        group, level = real.removeprefix(names.RETRY_PREFIX), int(props[names.DELAY])
-        return "sent_back", size.sent_back(source, group, times, level)
-    dead = real if topic == names.SCHEDULE_TOPIC else topic
-    if dead.startswith(names.DLQ_PREFIX):
-        group = dead.removeprefix(names.DLQ_PREFIX)
-        letter = size.dead_lettered(last(names.retry_topic(group)), group, broker)
-        waits = ("dead_letter_waiting", letter.with_(names.SCHEDULE_TOPIC))
-        return ("dead_lettered", letter) if dead == topic else waits
-    if names.DELAY in props and topic == real and earlier:
-        (waiting,) = [m for r, m in earlier if r["topic"] == names.SCHEDULE_TOPIC and r["properties"] == props][-1:]
-        return "delivered", size.delivered(waiting)
-    if topic == names.SCHEDULE_TOPIC and names.TRAN_MSG not in props:
-        plain = without(names.REAL_TOPIC, names.REAL_QID, names.DELAY)
-        return "scheduled", size.scheduled(plain, int(props[names.DELAY]), int(props[names.REAL_QID]))
-    if names.UNIQ_KEY in props and not record["batch"] and not {names.TRAN_MSG, names.DELAY} & set(props):
-        app = {k: v for k, v in props.items() if k in {names.KEYS, names.TAGS, names.UNIQ_KEY}}
-        return "sent", size.sent(topic, model.body, app, broker=broker)
+            return "put_back", size.put_back(last(names.HALF_TOPIC), first_offset=int(first) if first else None)
+        case stages.COMMIT:
+            return "committed", size.delivered(last(names.HALF_TOPIC, physical_offset=record["prepared_offset"]))
+        case stages.DISCARDED:
+            return "discarded", last(names.HALF_TOPIC).with_(names.DISCARD_TOPIC)
+        case stages.SCHEDULE if real.startswith(names.RETRY_PREFIX):
+            times = record["reconsume_times"] - 1
+            source = last(props[names.RETRY_TOPIC], real, reconsume_times=times)
+            return "sent_back", size.sent_back(source, group, times, int(props[names.DELAY]))
+        case stages.SCHEDULE if group:
+            letter = size.dead_lettered(last(names.retry_topic(group)), group, broker)
+            return "dead_letter_waiting", letter.with_(names.SCHEDULE_TOPIC)
+        case stages.SCHEDULE if names.TRAN_MSG not in props:
+            plain = without(names.REAL_TOPIC, names.REAL_QID, names.DELAY)
+            return "scheduled", size.scheduled(plain, int(props[names.DELAY]), int(props[names.REAL_QID]))
+        case stages.DLQ:
+            return "dead_lettered", size.dead_lettered(last(names.retry_topic(group)), group, broker)
+        case stages.DUE | stages.RETRY if names.DELAY in props:
+            return "delivered", size.delivered(last(names.SCHEDULE_TOPIC, properties=props))
+        case stages.ORIGINAL if names.UNIQ_KEY in props and not record["batch"]:
+            app = {k: v for k, v in props.items() if k in {names.KEYS, names.TAGS, names.UNIQ_KEY}}
+            return "sent", size.sent(topic, model.body, app, broker=broker)
     return "", None
 
 
