@@ -68,7 +68,9 @@ def _jump(facts: Facts, observed: Observed, jump: Row) -> None:
             if m["queue_id"] is not None
         },
         "ranges": [
-            TEXTS.say("queue", queue="?" if m["queue_id"] is None else m["queue_id"], start=m["start"], end=m["end"])
+            TEXTS.say(
+                "some_queue" if m["queue_id"] is None else "queue", queue=m["queue_id"], start=m["start"], end=m["end"]
+            )
             for m in known[:8]
         ],
         "skipped_still_stored": jump["still_stored"] if facts.has("messages") else None,

@@ -22,6 +22,8 @@ from kit.formats.values import integer, truncated
 
 _RECORDS: Final = {"physical_offset", "store_size"}
 """Columns of records of a store, as `decode` writes them: no business rows."""
+_LEVELS: Final = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
+"""How the lines of a log without times begin, with bars between their parts."""
 Fields = tuple[int, list[tuple[str, str]], dict[str, str | None]]
 
 
@@ -41,7 +43,8 @@ def sniff(path: Path, head: bytes, size: int) -> dict[str, Any] | None:
         if how is None:
             raise error if isinstance(error, OSError) and error.errno else Damaged(str(error)) from error
         return None
-    known = None if {*names} >= _RECORDS else guess(names, sample)
+    log = sample and all(row and (row[0] or "").strip() in _LEVELS for row in sample)
+    known = None if {*names} >= _RECORDS or log else guess(names, sample)
     return known and known | {"dialect": how}
 
 
