@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import Any, Final, NamedTuple, TypeVar
 
+from kit.formats.values import integer
 from kit.tables.facts import Facts, memo
 
 T = TypeVar("T")
@@ -55,7 +56,8 @@ def all_of(facts: Facts) -> tuple[Broker, ...]:
         nearest = max((_near(file, root) for file in configured), default=0)
         # A single store belongs to any configuration there is; one of several only to a configuration next to it.
         near = [v for file, v in configured.items() if _near(file, root) == nearest and (nearest or len(roots) == 1)]
-        roles = [v.get("brokerRole") == "SLAVE" or v.get("brokerId", "0") not in ("0", "") for v in near]
+        # A member of a DLedger group prints -1 (BrokerStartup).
+        roles = [v.get("brokerRole") == "SLAVE" or (integer(v.get("brokerId")) or 0) > 0 for v in near]
         slave = any(roles) if roles else None
         names = {v["brokerName"] for v in near if v.get("brokerName")}
         if len(names) != 1:

@@ -19,6 +19,7 @@ from kit.analysis import setup
 from kit.analysis.brokers import ORIGINS
 from kit.evidence import files
 from kit.formats.tables import configs
+from kit.formats.values import integer
 from kit.inventory.references import Ref
 from kit.rocketmq import names, stages
 from kit.rocketmq.config import Settings
@@ -139,8 +140,8 @@ def brokers(rows: Rows, versions: tuple[Version, ...], limit: Mapping[str, Any] 
 
 
 def _name(given: Mapping[str, str]) -> str:
-    number = given.get("brokerId", "0")
-    return given.get("brokerName", "") + (f" ({number})" if number not in ("", "0") else "")
+    number = integer(given.get("brokerId")) or 0  # -1 of a member of a DLedger group
+    return given.get("brokerName", "") + (f" ({number})" if number > 0 else "")
 
 
 def _broker(name: str, rows: Rows, version: Version | None, limit: Mapping[str, Any] | None) -> Broker:

@@ -7,7 +7,7 @@ import folders
 import pytest
 from size_evidence import too_large
 
-from kit.analysis import setup, sizes
+from kit.analysis import brokers, deployment, setup, sizes
 from kit.case.case import Case
 from kit.causes import timeline
 
@@ -57,6 +57,15 @@ def test_a_refused_body_prints_the_limit_itself(tmp_path: Path) -> None:
     store = f"2024-05-07 18:00:00 WARN SendMessageThread_1 - {refused}\n"
     known = sizes.limits(opened(tmp_path, store).facts)
     assert (known.how, known.limit, known.known) == ("body+64k", 1048576, "printed")
+
+
+def test_a_member_of_a_dledger_group_is_no_slave(tmp_path: Path) -> None:
+    """BrokerStartup sets brokerId to -1 before it prints all settings."""
+    log = start("2024-05-06 09:00:00", "4.9.3", 15) + "2024-05-06 09:00:00 INFO main - brokerId=-1\n"
+    conf = "brokerName=broker-a\nenableDLegerCommitLog=true\n"
+    facts = folders.opened(tmp_path, {"broker/broker.log": log, "broker/broker.conf": conf}).facts
+    assert [(each.name, each.slave) for each in brokers.all_of(facts)] == [("broker-a", False)]
+    assert [each.name for each in deployment.from_case(facts).brokers] == ["broker-a"]
 
 
 def test_the_timeline_shows_the_upgrade(tmp_path: Path) -> None:
