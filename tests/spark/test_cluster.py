@@ -83,7 +83,7 @@ def test_evidence_on_object_storage(shared: Path) -> None:
 
 
 NEEDED = (
-    "ahocorasick-rs", "numba", "numpy", "pandas", "pyarrow", "attrs", "lz4", "zstandard", "msgspec", "pyyaml", "click",
+    "ahocorasick-rs", "numba", "numpy", "pandas", "pyarrow", "attrs", "msgspec", "pyyaml", "click",
 )  # fmt: skip
 """What the readers need on an executor; PySpark itself comes from the cluster."""
 WAIT = 90

@@ -8,11 +8,9 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, Final
 
-import lz4.frame
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import zstandard
 
 from kit.formats.commitlog import columns as c
 from kit.formats.commitlog.columns import BAD_BODY, BIG_BODY, LZ4, PLAIN, ZLIB, ZSTD, gather
@@ -97,49 +95,32 @@ MOST: Final = 64 << 20
 """Largest body that is unpacked: a message is at most 4 MiB by default, and rarely more."""
 
 
+_STREAMS: Final = {LZ4: "lz4", ZSTD: "zstd"}
+
+
 def limit(stored: int) -> int:
     """Return how large a stored body may become: zlib expands at most 1032 times, more is an attack."""
     return min(MOST, (1 << 20) + 1032 * stored)
-
-
-def _zstd(body: bytes, most: int) -> tuple[bytes, bool]:
-    # The window is allocated before the first byte is read: no larger than the result can be (8 MiB: what the
-    # highest usual level takes).
-    stream = zstandard.ZstdDecompressor(max_window_size=max(8 << 20, 1 << (most - 1).bit_length())).decompressobj()
-    parts: list[bytes] = []
-    size = 0
-    # It returns everything its input unpacks to, and 4 bytes can stand for 128 KiB: it is fed a little at a time.
-    for at in range(0, len(body), 512):
-        if stream.eof or size > most:
-            break
-        parts.append(stream.decompress(body[at : at + 512]))
-        size += len(parts[-1])
-    return b"".join(parts), stream.eof
 
 
 def unpack(body: bytes, codec: int) -> tuple[bytes | None, int]:
     """Return the body as the application wrote it and 0, or None and the mark that says why not."""
     if codec == PLAIN:
         return body, 0
+    if codec not in (ZLIB, *_STREAMS):
+        return None, 0
     most = limit(len(body))
     try:
-        if codec == ZLIB:
+        if codec == ZLIB:  # several times as quick as Arrow's
             inflate = zlib.decompressobj()
             data = inflate.decompress(body, most + 1)
-            whole = inflate.eof
-        elif codec == LZ4:
-            frame = lz4.frame.LZ4FrameDecompressor()
-            data = frame.decompress(body, max_length=most + 1)
-            whole = frame.eof
-        elif codec == ZSTD:
-            data, whole = _zstd(body, most)
         else:
-            return None, 0
-    except (zlib.error, RuntimeError, zstandard.ZstdError, MemoryError, EOFError):
+            data = pa.CompressedInputStream(pa.BufferReader(body), _STREAMS[codec]).read(most + 1)
+    except (zlib.error, OSError, MemoryError):
         return None, BAD_BODY
     if len(data) > most:
         return None, BIG_BODY
-    return (data, 0) if whole else (None, BAD_BODY)
+    return (None, BAD_BODY) if not body or (codec == ZLIB and not inflate.eof) else (data, 0)
 
 
 _HASHES: Final = {
