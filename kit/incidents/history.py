@@ -166,15 +166,14 @@ class History:
     def findings(self) -> pd.DataFrame:
         """What is confirmed or suspected: incident (number), began, name, cause (title), slug, verdict, kind, root."""
         rows = [
-            {**f, "incident": n, "began": one.began, "name": one.name, "root": f["cause"] in one.root_causes}
+            (n, one.began, one.name, f.get("title") or slug, slug, f["verdict"], f.get("kind"), slug in one.root_causes)
             for n, one in enumerate(self.incidents)
             for f in one.with_verdict()
+            for slug in [f["cause"]]
         ]
-        columns = ["incident", "began", "name", "title", "cause", "verdict", "kind", "root"]
-        frame = pd.DataFrame(rows).reindex(columns=columns)
-        title = frame["title"].where(frame["title"].notna() & frame["title"].ne(""), frame["cause"]).astype(str)
-        began = pd.to_datetime(frame["began"], utc=True, errors="coerce")
-        return frame.assign(title=title, began=began).rename(columns={"title": "cause", "cause": "slug"})
+        columns = ["incident", "began", "name", "cause", "slug", "verdict", "kind", "root"]
+        frame = pd.DataFrame(rows, columns=pd.Index(columns)).astype({"cause": str})
+        return frame.assign(began=pd.to_datetime(frame["began"], utc=True, errors="coerce"))
 
     @cached_property
     def traits(self) -> pd.DataFrame:
@@ -227,22 +226,21 @@ class History:
     def alike(self, name: str = "") -> Table:
         """Return the incidents that resemble this one (default: the latest), and what they share."""
         one = self.incident(name)
-        like = self.likeness(one.name if one else "", LEAST)
-        began = {each.name: each.began for each in self.incidents}
-        table = like.assign(began=like["name"].map(began)).round({"likeness": 2})
-        caption = SAYS["alike"].say(name=one.name if one else name)
-        return self._table(table[["name", "began", "likeness", "why"]], caption)
+        own = one.name if one else name
+        like = self.likeness(own, LEAST).round({"likeness": 2})
+        began = like["name"].map({each.name: each.began for each in self.incidents})
+        return self._table(like.assign(began=began)[["name", "began", "likeness", "why"]], SAYS["alike"].say(name=own))
 
     def compare(self, before: str = "", after: str = "") -> Table:
         """Return what differs between two incidents: the latest (`after`) and the one most like it, unless named."""
         new = self.incident(after)
-        nearest = self.likeness(new.name if new else "")["name"].tolist()
+        nearest = self.likeness(new.name)["name"].tolist() if new else []
         old = self.incident(before or nearest[0]) if before or nearest else None
         changes = compare.compare(old.findings, new.findings) if old and new else []
         columns = pd.Index(["cause", "what", "before", "after", "change"])
         frame = pd.DataFrame(compare.rows(changes, self.lang), columns=columns)
-        names = {"before": old.name if old else before, "after": new.name if new else after}
-        return self._table(frame, SAYS["changed"].say(**names))
+        caption = SAYS["changed"].say(before=old.name if old else before, after=new.name if new else after)
+        return self._table(frame, caption)
 
     def not_read(self) -> Table:
         """Return the files that are not a findings.json or could not be read."""

@@ -153,8 +153,6 @@ def _copy(path: Path, target: Path, start: int, end: int, *, hole: bool = False)
 
 PREFIX: Final = "rmq_kit_watch_"
 LOOPBACK: Final = "127.0.0.1"
-MOST_LAGS: Final = 500
-"""Most groups and topics whose lag is reported, the largest first."""
 
 
 class Collector(registry.Collector):
@@ -167,14 +165,13 @@ class Collector(registry.Collector):
         """Yield each figure: its kind, name and meaning, its labels, and its values by label."""
         figures, episodes = self.watch.figures, self.watch.kept.episodes.open
         rings = {(each.cause, each.severity, " ".join(each.place)): 1 for each in episodes}
-        lags = dict(sorted(figures.lag.items(), key=lambda each: -each[1])[:MOST_LAGS])
         full = {} if figures.full_in is None else {(): figures.full_in}
         counter, gauge = CounterMetricFamily, GaugeMetricFamily
         rows: list[tuple[Any, str, str, list[str], Mapping[Any, float]]] = [
             (counter, "signs", "Signs seen: known log texts, stages of records.", ["sign"], figures.signs),
             (counter, "records", "Records read, by what they are.", ["stage"], figures.stages),
             (gauge, "alert", "1 while an episode lasts.", ["cause", "severity", "place"], rings),
-            (gauge, "lag_messages", "Messages a group is behind.", ["group", "topic"], lags),
+            (gauge, "lag_messages", "Messages a group is behind.", ["group", "topic"], figures.lag),
             (gauge, "disk_free_bytes", "Bytes free on the disk of a store.", ["path"], figures.free),
             (gauge, "disk_full_seconds", "Seconds until the disk is full.", [], full),
             (counter, "entries", "Log entries read.", [], {(): figures.entries}),

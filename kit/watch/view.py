@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final
@@ -14,31 +14,35 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from kit.causes.alerts import STAGE
 from kit.i18n import Lang, labels, printable
+from kit.rocketmq.catalogue import PROBLEM
 from kit.watch.loop import Watch
 
 TEXTS: Final = labels("watch")["view"]
 PRINT_EVERY: Final = 10.0
 """Seconds between two lines where the output is not a terminal."""
-STAGES: Final = {"half": ("half", "check-back"), "leaked": ("leaked",), "dead": ("dlq",), "retries": ("retry",)}
-"""Rows of the table: the stages of records that they count."""
-SIGNS: Final = {
+COUNTED: Final = {
+    "half": ("stage:half", "stage:check-back"),
+    "leaked": ("stage:leaked",),
+    "dead": ("stage:dlq",),
+    "retries": ("stage:retry",),
     "put_back": ("put-back-failed", "message-size-exceeded"),
     "unanswered": ("check-channel-null", "producer-table-empty"),
     "discarded": ("check-discard",),
     "refused": ("flow-control",),
 }
-"""Rows of the table: the signs that they count."""
+"""Rows of the table: the signs and the stages of records that they count."""
 
 
 def numbers(watch: Watch) -> dict[str, int]:
     """Return what is counted, by the name of its heading."""
     figures = watch.figures
+    seen = figures.signs | Counter({STAGE + stage: count for stage, count in figures.stages.items()})
     return {
-        **{name: sum(figures.stages[each] for each in stages) for name, stages in STAGES.items()},
-        **{name: sum(figures.signs[each] for each in signs) for name, signs in SIGNS.items()},
+        **{name: sum(seen[each] for each in signs) for name, signs in COUNTED.items()},
         "lag": max(figures.lag.values(), default=0),
-        "problems": sum(n for name, n in figures.signs.items() if name.startswith("problem:")),
+        "problems": sum(n for name, n in seen.items() if name.startswith(PROBLEM)),
         "read": figures.read >> 20,
         "unread": len(figures.unread),
         "skipped": sum(place.skipped for place in watch.kept.places.values()),
