@@ -218,7 +218,7 @@ class Case:
         declared = {zone: getattr(self.options, zone) for zone in ("tz_broker", "tz_app")} if spec.zoned else {}
         options = {zone: value for zone, value in declared.items() if value} | {"unread": str(folder.resolve())}
         only = None
-        if name in ("skipped", "traces") and self.has_read_messages():  # which shows the files that have any
+        if name in ("skipped", "traces") and self.has_read("messages"):  # which shows the files that have any
             only = {row["file"]: row.get("start", 0) for row in self.facts.rows(f"files_with_{name}")}
         every = tables.tasks(name, spec.files(self.unzoned), zones, options, only)
         parts = {f"{tables.PART}{part}": read for part, read in every}
@@ -266,9 +266,9 @@ class Case:
         folder.mkdir(mode=0o777 if self.shared else 0o700, exist_ok=True)
         return folder
 
-    def has_read_messages(self) -> bool:
-        """Return whether the table of messages is in the workspace."""
-        return self.workspace.table(self.table_key("messages")) is not None
+    def has_read(self, name: str) -> bool:
+        """Return whether a table as read (`messages`, `logs`) is in the workspace."""
+        return self.workspace.table(self.table_key(name)) is not None
 
     # --- facts --------------------------------------------------------------------------------------------------------
 

@@ -48,7 +48,7 @@ def of(case: Case) -> list[Damage]:
     lost += [damage("zeros", "corrupt", **each) for each in _zeros(case, ranges)]
     lost += [damage("records", "corrupt", **each) for each in _records(case)]
     lost += [damage("disagree", "disagree", file=file, other=other) for file, other in case.unzoned.disagree]
-    lost += [damage("same_name", "disagree", **row) for row in _same_names(case)]
+    lost += [damage(table, "disagree", **row) for table, row in _strange_stores(case)]
     lost += [damage("values", "values", file=file, count=count) for file, count in _out_of_range(case).items()]
     case.folder("config_files")  # all else that may be unread was read above
     lost += [damage("not_read", each.reason, file=each.file, why=each.say(case.lang)) for each in case.unread()]
@@ -67,10 +67,11 @@ def _out_of_range(case: Case) -> dict[str, int]:
     return {file: n for file, n in counts.items() if n}
 
 
-def _same_names(case: Case) -> list[dict[str, Any]]:
-    """Return the rows of `same_names`, if a command read the records of several stores."""
-    folders = {PurePosixPath(item.file).parent for item in case.unzoned.of_kind(*STORES)}
-    return case.facts.rows("same_names") if len(folders) > 1 and case.has_read_messages() else []
+def _strange_stores(case: Case) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the stores of brokers that the logs do not show, and of several with one name, if a command read both."""
+    if case.has_read("messages") and case.has_read("logs"):
+        yield from (("foreign", row) for row in case.facts.rows("foreign_stores"))
+        yield from (("same_name", row) for row in case.facts.rows("same_names"))
 
 
 def _zeros(case: Case, ranges: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -94,7 +95,7 @@ def _zeros(case: Case, ranges: list[dict[str, Any]]) -> Iterator[dict[str, Any]]
 def _records(case: Case) -> Iterator[dict[str, Any]]:
     """Yield how many records of each file are damaged, and between which bytes, if a command read them."""
     bases = {item.file: item.base or 0 for item in case.unzoned.items}
-    for row in case.facts.rows("damaged_records") if case.has_read_messages() else ():
+    for row in case.facts.rows("damaged_records") if case.has_read("messages") else ():
         # `start` and `end` count in the file, as those of skipped ranges do.
         base = bases.get(row["file"], 0)
         yield {"file": row["file"], "count": row["records"], "start": row["start"] - base, "end": row["end"] - base}

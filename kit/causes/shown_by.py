@@ -57,8 +57,8 @@ def _covers(facts: Facts, source: str) -> bool:
 
 
 def _stored(facts: Facts) -> bool:
-    """Return whether the commit logs hold what was stored: none was cut off, or lacks more than a hundredth."""
-    if not facts.has("messages"):
+    """Return whether the commit logs hold what was stored: none is another broker's, was cut off, or lacks a hundredth."""
+    if not facts.has("messages") or facts.rows("foreign_stores"):
         return False
     large = [stretch for stretch in brokers.stretches(facts) if stretch["large"]]
     if any(stretch["cut"] for stretch in large):

@@ -222,7 +222,7 @@ def read_ahead(case: Case) -> None:
         with contextlib.suppress(Exception, KeyboardInterrupt):  # who needs the records gets the error again
             case.folder("messages")
 
-    if case.unzoned.of_kind("commitlog", "dledger") and not case.has_read_messages():
+    if case.unzoned.of_kind("commitlog", "dledger") and not case.has_read("messages"):
         Thread(target=read, daemon=True).start()
 
 

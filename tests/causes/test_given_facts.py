@@ -114,6 +114,20 @@ def test_code_13_alone_does_not_say_that_it_was_the_size() -> None:
     assert "for the size" not in str(found[0].as_dict()["summary"]).split(".")[0]
 
 
+def test_a_remedy_names_no_setting_that_is_not_known() -> None:
+    commit = {
+        "uniq_key": "A1", "key": "K1", "topic": "orders", "way": "late_commit", "first_time": AT, "second_time": LATER,
+        "first_file": "0", "first_physical_offset": 50, "second_file": "0", "second_physical_offset": 90,
+    }  # fmt: skip
+    stored = {
+        "has": ["messages"],
+        "discards_stored": [{"kept": True}],
+        "transaction_totals": [TOTALS | {"committed_twice": 1}],
+    }
+    found = causes.examine(facts(**stored, committed_twice=[commit]), "duplicate-commit").as_dict()  # type: ignore[arg-type]
+    assert found["verdict"] == "confirmed" and "unknown" not in str(found["remedies"])
+
+
 def test_a_log_that_was_cut_off_rules_nothing_out() -> None:
     whole: dict[str, Any] = {
         "has": ["messages"], "sources": ["transaction", "broker"], "transaction_totals": [TOTALS], "discards_stored": [{"kept": True}],

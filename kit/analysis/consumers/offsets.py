@@ -124,9 +124,20 @@ def first_pulls_logged(facts: Facts) -> bool:
 
 
 def late_starts(facts: Facts) -> list[Row]:
-    """Return the table `late_starts`, where no copy of offsets and no new group says more."""
-    known = copies(facts) or created(facts) or not lines(facts, "pull-started")
-    return [] if known else facts.rows("late_starts")
+    """Return the rows of `late_starts` without groups that a copy from before has, where no new group says more."""
+    pulls = {(row["file"], row["line"]): row["first"] for row in lines(facts, "pull-started")}
+    if not pulls or created(facts):
+        return []
+    copied: dict[tuple[str, str], dt.datetime] = {}
+    for row in copies(facts):  # in order of time
+        if row["time"] is not None:
+            copied.setdefault((row["group"], row["topic"]), row["time"])
+
+    def had_offset(row: Row) -> bool:
+        copy, pull = copied.get((row["group"], row["topic"])), pulls.get((row["file"], row["line"]))
+        return copy is not None and pull is not None and copy <= pull
+
+    return [row for row in facts.rows("late_starts") if not had_offset(row)]
 
 
 def start_policy(facts: Facts, group: str) -> tuple[str, Ref] | None:

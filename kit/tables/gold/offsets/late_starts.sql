@@ -1,6 +1,6 @@
 -- One row per queue whose first pull is behind its beginning and that nothing explains: group, topic, file, line; in a paste, or beside a
 -- queue of the same group that begins at 0. As many rows as queues. A whole log begins with the start of its client; a few lines out of one do
--- not. Asked only without copies of offsets and new groups, which say more (`offset_moves`).
+-- not. A new group, or a copy of offsets from before, says more (`offset_moves`).
 with firsts as (
   select *, row_number() over (partition by `group`, topic, broker, queue_id order by first nulls last, file, line) as nth
   from offset_statements
