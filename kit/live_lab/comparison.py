@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -95,27 +96,22 @@ def start(
     interactive: bool = True,
     options: Mapping[str, Any] | None = None,
 ) -> Pair:
-    """Return the two sides: `evidence` and `fixed`, or with `scenario` two new runs below `out`, first the incident,
-    then its twin.
+    """Return the two sides: `evidence` and `fixed`, or with `scenario` two new runs below `out` with a live view, first
+    the incident, then its twin.
 
     Raise `LabError` if the live lab cannot run here, `KeyError` for an unknown scenario.
     """
     prose.speak("75", lang, interactive)
-    paths = live(scenario, Path(out), lang, interactive) if scenario else [_found(evidence), _found(fixed)]
-    sides = [
-        inquiry.start(path, workspace, lang, interactive, options, book=None) for path in paths if path and all(paths)
-    ]
-    return Pair(sides, lang)
-
-
-def live(scenario: str, out: Path, lang: Lang = "en", interactive: bool = True) -> list[Path | None]:
-    """Run a scenario and its twin on a real broker with a live view; return the two evidence folders."""
-    stamp = time.strftime("%Y%m%d-%H%M%S")
-    pages: list[Path | None] = []
-    for one in (find(scenario, lang), find(scenario, lang, fixed=True)):
-        with watching(one, lang, live=interactive) as tell:
-            pages.append(run.run(one, out / f"{one.name}-{stamp}", watch=tell).evidence)
-    return pages
+    paths: list[Path] = []
+    if scenario:
+        stamp = time.strftime("%Y%m%d-%H%M%S")
+        for one in (find(scenario, lang), find(scenario, lang, fixed=True)):
+            with watching(one, lang, live=interactive) as tell:
+                paths.append(run.run(one, Path(out, f"{one.name}-{stamp}"), watch=tell).evidence)
+    elif evidence and fixed:
+        with contextlib.suppress(FileNotFoundError):
+            paths = [inquiry.locate(evidence), inquiry.locate(fixed)]
+    return Pair([inquiry.start(path, workspace, lang, interactive, options, book=None) for path in paths], lang)
 
 
 def scenarios(lang: Lang = "en") -> Table:
@@ -133,10 +129,3 @@ def counted(case: Case) -> pd.DataFrame:
     frame = frame.assign(kind=frame["topic"].map(kinds)).dropna(subset="kind")
     seconds = (frame["second"] - frame["second"].min()).dt.total_seconds()
     return pd.DataFrame({"kind": frame["kind"], "seconds": seconds, "records": frame.groupby("kind")["n"].cumsum()})
-
-
-def _found(path: str) -> Path | None:
-    try:
-        return inquiry.locate(path) if path else None
-    except FileNotFoundError:
-        return None
