@@ -169,8 +169,9 @@ class Case:
         return not sessions.is_local(self.options.master, self.options.remote)
 
     def has(self, table: str) -> bool:
-        """Return whether a table has any row."""
-        return self.facts.has(table)
+        """Return whether a table has any row, whatever the times of its records."""
+        stored = "stored_messages" if table in ("records", "messages") else table
+        return bool(self.tables.frame(stored).limit(1).count())
 
     def unread(self) -> list[Refused]:
         """Return the files that could not be read, completely or from some place on, among those read so far."""
@@ -276,11 +277,6 @@ class Case:
     def facts(self) -> Facts:
         """What the causes look at; `facts("known_texts")` is a gold table as a small frame."""
         return Facts(self)
-
-    def has_rows(self, table: str) -> bool:
-        if table in ("records", "messages"):  # whatever their times
-            table = "stored_messages"
-        return bool(self.tables.frame(table).limit(1).count())
 
     def line(self, file: str, line: int) -> str:
         """Return one line of a text file unchanged, without its end; the first is 1. Raise `KeyError`, `IndexError`."""

@@ -419,15 +419,13 @@ def utf8(stream: Stream, encoding: str) -> Iterator[bytes]:
 def wide(head: bytes) -> str | None:
     """Return the encoding of a UTF-16 text, None for anything else.
 
-    Recognised by its byte order mark, or by zeros in every other byte, if its characters are printable.
+    Its characters are printable, and it begins with a byte order mark or at least half of them are ASCII.
     """
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16" if _is_text(head, "utf-16", 0) else None
-    zeros = [head[first::2].count(0) for first in (0, 1)]
-    if len(head) < _WIDE_LEAST or min(zeros) * 20 > max(zeros) or max(zeros) * 10 < len(head):
+    if len(head) < _WIDE_LEAST or b"\0" not in head:
         return None
-    encoding = "utf-16-le" if zeros[1] > zeros[0] else "utf-16-be"
-    return encoding if _is_text(head, encoding, 0.5) else None
+    return next((each for each in ("utf-16-le", "utf-16-be") if _is_text(head, each, 0.5)), None)
 
 
 def _is_text(head: bytes, encoding: str, ascii_share: float) -> bool:

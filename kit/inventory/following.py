@@ -132,10 +132,6 @@ def locate(root: Path, place: Place) -> str:
     raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(own))
 
 
-def _size(stream: io.FileIO) -> int:
-    return os.fstat(stream.fileno()).st_size
-
-
 def _digest(stream: io.FileIO, size: int, at: int) -> str:
     return hashlib.sha256(os.pread(stream.fileno(), size, at)).hexdigest()[:16]
 
@@ -199,7 +195,7 @@ def _skip(stream: io.FileIO, place: Place, end: int) -> None:
 def _pass_over(stream: io.FileIO, place: Place, path: Path, *, is_last: bool) -> None:
     """Move a place behind everything in a file, as if it had been read."""
     if place.kind in TEXTS:
-        end = entries.line_end(stream, 0, _size(stream))
+        end = entries.line_end(stream, 0, place.size)
         _move(stream, place, end, 1 + entries.count_lines(stream, 0, end))
     else:
         file = _store(stream, place, path)
@@ -212,8 +208,7 @@ def _store(stream: io.FileIO, place: Place, path: Path) -> File:
     if not place.at and any(os.pread(stream.fileno(), HEAD, 0)):
         known = segments.examine(place.name, str(path))
         place.base, place.entry_head = known.base, known.head
-    length = _size(stream)
-    return File(place.name, "", length, length, place.base, place.entry_head)
+    return File(place.name, "", place.size, place.size, place.base, place.entry_head)
 
 
 def _read_log(stream: io.FileIO, place: Place, quiet: float, most: int) -> None:
@@ -222,14 +217,14 @@ def _read_log(stream: io.FileIO, place: Place, quiet: float, most: int) -> None:
         # A log that is copied and truncated while it is written has a hole where its text was.
         _skip(stream, place, data)
     end = _entries_end(stream, place, quiet, most)
-    if end == place.at and _size(stream) - end > most:
+    if end == place.at and place.size - end > most:
         _skip(stream, place, end + most)
     else:
         _move(stream, place, end, place.line + entries.count_lines(stream, place.at, end))
 
 
 def _entries_end(stream: io.FileIO, place: Place, quiet: float, most: int) -> int:
-    size, begin = _size(stream), place.at
+    size, begin = place.size, place.at
     end = min(size, begin + most)
     if end == size and quiet >= UNFINISHED:
         return end

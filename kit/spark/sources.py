@@ -43,7 +43,7 @@ from kit.spark import embedded
 
 CHUNK: Final = 64 << 20
 """How many bytes of a file one task reads at most."""
-SHARED: Final = 16 << 20
+SHARED: Final = 24 << 20
 """Up to how many bytes small files share a task."""
 _PLACES: Final = ("path", "files", "unread", "mode", "digests")
 """Options that say where something is, not what to read."""

@@ -94,7 +94,7 @@ class Facts:
 
     def has(self, table: str) -> bool:
         """Return whether a table has any row."""
-        return self.once(f"has {table}", lambda: self._case.has_rows(table))
+        return self.once(f"has {table}", lambda: self._case.has(table))
 
     def has_source(self, source: str) -> bool:
         """Return whether there is a log of this source (`store`, `transaction`, `client`, …)."""

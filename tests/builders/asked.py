@@ -99,7 +99,7 @@ class Given:
     def facts(self) -> Facts:
         return Facts(self)  # type: ignore[arg-type]
 
-    def has_rows(self, table: str) -> bool:
+    def has(self, table: str) -> bool:
         return len(self.given.get(GIVEN_AS.get(table, table), ())) > 0
 
 
