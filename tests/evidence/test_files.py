@@ -19,7 +19,6 @@ from kit.evidence.archives import open_evidence
 
 LOG = b"2024-05-14 10:22:31 INFO main - boot success\n" * 50
 
-
 NESTED = {"in.tar.gz": gzip.compress(tar_of({"x.1.log.gz": gzip.compress(LOG)}))}
 
 

@@ -13,7 +13,6 @@ from kit.inventory import inner_files
 HEADER = ["order_id", "status", "created_at"]
 ROWS = [[f"ORD2026{n:04}", "PAID" if n % 3 else "CANCELLED", f"2026-11-20 23:36:{n:02}.140"] for n in range(30)]
 
-
 CSV = "".join(",".join(row) + "\n" for row in [HEADER, *ROWS])
 JSON = "".join(json.dumps(dict(zip(HEADER, row, strict=True))) + "\n" for row in ROWS)
 RULE = "+--------------+-----------+-------------------------+\n"

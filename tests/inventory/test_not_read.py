@@ -87,7 +87,6 @@ def test_one_word_of_a_quarter_megabyte_is_looked_at_once(tmp_path: Path) -> Non
 
 BUSY = "CODE: 2  DESC: [TIMEOUT_CLEAN_QUEUE]broker busy, start flow control for a while, period in queue: 208ms, size of queue: 10"
 
-
 TEXTS = {
     "RUNBOOK.md": ("text", "broker-busy", f"# Busy\nIf clients see `{BUSY}`, look at the disk.\n"),
     "runbook.txt": ("text", "broker-busy", f"Busy:\n2026-11-20 10:00:00 ERROR {BUSY}\nThen look at the disk,\nthen at the host.\n"),

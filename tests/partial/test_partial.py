@@ -24,7 +24,6 @@ QUICK = {
 }  # fmt: skip
 """A part of each kind that once said more than it shows."""
 
-
 NOT_KNOWN: Final = "⟦not known⟧"
 Triaged = Callable[[str, str], dict[str, Any]]
 

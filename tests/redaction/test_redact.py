@@ -34,7 +34,6 @@ NAMES = {
     "g" * 142: "group", "x y&z": "key",
 }  # fmt: skip
 
-
 HELD = leaks.Originals(
     frozenset({"trade-order", "SO20260007", "web-01"}),
     frozenset({ipaddress.ip_address("10.20.44.11"), ipaddress.ip_address("10.20.44.21")}),

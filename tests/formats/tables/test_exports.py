@@ -22,12 +22,10 @@ ROWS = [
 TABLE = [HEADER, *ROWS]
 LINES = [json.dumps(dict(zip(HEADER, row, strict=True))) for row in ROWS]
 
-
 BOXED = rows_of(__file__, "boxed")
 PSQL = rows_of(__file__, "psql")
 VERTICAL = rows_of(__file__, "vertical")
 EXPANDED = rows_of(__file__, "expanded")
-
 
 JSON = ["\n".join(LINES), "[\n" + ",\n".join(LINES) + "\n]\n", "\n".join([*LINES, '{"order_id": "A-4", ', "[[[["])]
 
