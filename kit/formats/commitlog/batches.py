@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import zlib
 from collections.abc import Container, Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -369,38 +369,32 @@ class Rows:
         topic, target = self.topic, self._property(promoted(rocketmq.REAL_TOPIC))
         transaction = self.records["sys_flag"] & rocketmq.TRANSACTION_MASK
         fresh = (self.records["reconsume_times"] == 0) & (self.records["prepared_transaction_offset"] == 0)
-        targets = len(target.dictionary) + 1
-        kinds = topic.indices.to_numpy().astype(np.int64) * targets + target.indices.fill_null(-1).to_numpy() + 1
-        for flag in (
-            has(rocketmq.DELAY, "TIMER_OUT_MS"),
-            has(*stages.RENEWED),
-            transaction == rocketmq.TRANSACTION_COMMIT,
-            fresh & (transaction < rocketmq.TRANSACTION_COMMIT) & ~has(*stages.MADE_BY_CONSUMER),
-        ):
-            kinds = kinds << 1 | flag
-        different = pa.array(kinds).dictionary_encode()
-        topics, known = topic.dictionary.to_pylist(), [None, *target.dictionary.to_pylist()]
-        lives = [
-            _life(topics[(kind >> 4) // targets], known[(kind >> 4) % targets], kind & 15)
-            for kind in different.dictionary.to_pylist()
-        ]
-        stage, group, original = (
-            pa.array(list(each), kind) for each, kind in zip(zip(*lives, strict=True), _LIFE, strict=True)
+        flags = np.stack(
+            [
+                has(rocketmq.DELAY, "TIMER_OUT_MS"),
+                has(*stages.RENEWED),
+                transaction == rocketmq.TRANSACTION_COMMIT,
+                fresh & (transaction < rocketmq.TRANSACTION_COMMIT) & ~has(*stages.MADE_BY_CONSUMER),
+            ]
         )
-        coded = [
-            pa.DictionaryArray.from_arrays(each.indices.take(different.indices), each.dictionary)
-            for each in (stage.dictionary_encode(), group.dictionary_encode())
+        kinds = topic.indices.to_numpy().astype(np.int64) * (len(target.dictionary) + 1)
+        kinds += target.indices.fill_null(-1).to_numpy() + 1
+        kind = pa.array(kinds << 4 | (1 << np.arange(4)) @ flags).dictionary_encode().indices
+        examples = np.empty(len(self), np.int64)
+        examples[kind] = np.arange(len(self))
+        lives = [
+            _life(topic[row].as_py(), target[row].as_py(), *flags[:, row].tolist())
+            for row in examples[: pc.max(kind).as_py() + 1].tolist()
         ]
-        return [*coded, original.take(different.indices)]
+        stage, group, original = (list(each) for each in zip(*lives, strict=True))
+        coded = (pa.array(each, pa.string()).dictionary_encode().take(kind) for each in (stage, group))
+        return [*coded, pa.array(original).take(kind)]
 
 
-_LIFE: Final = (pa.string(), pa.string(), pa.bool_())
-
-
-@lru_cache(4096)
-def _life(topic: str, target: str | None, flags: int) -> tuple[str, str | None, bool]:
-    """Return stage, consumer group and whether a producer wrote the record; `flags` are those of `_lineage`."""
-    delayed, renewed, committed, new = (bool(flags >> bit & 1) for bit in (3, 2, 1, 0))
+def _life(
+    topic: str, target: str | None, delayed: bool, renewed: bool, committed: bool, new: bool
+) -> tuple[str, str | None, bool]:
+    """Return stage, consumer group and whether a producer wrote a record; `new`: it says nothing of an earlier copy."""
     stage = stages.stage_of(topic, target, delayed=delayed, renewed=renewed, committed=committed)
     original = new and not renewed and stages.may_be_original(topic, target)
     return stage, stages.consumer_group_of(topic, target), original

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+from bisect import bisect_left
 from typing import Final
 
 from numba import njit
@@ -63,14 +64,9 @@ def present_end(stream: io.FileIO, file: File) -> int:
 
     It is zero behind its records: bisection reads some fourteen pages of 1 GiB, none of them cold.
     """
-    low, high = 0, (file.length + PAGE - 1) // PAGE
-    while low < high:
-        middle = (low + high) // 2
-        if any(os.pread(stream.fileno(), PAGE, middle * PAGE)):
-            low = middle + 1
-        else:
-            high = middle
-    end = min(file.length, low * PAGE)
+    pages = range((file.length + PAGE - 1) // PAGE)
+    used = bisect_left(pages, True, key=lambda page: not any(os.pread(stream.fileno(), PAGE, page * PAGE)))
+    end = min(file.length, used * PAGE)
     start = max(0, end - BACK)
     buf = buffers.space(end)
     buffers.read(stream, buf, start, end)

@@ -5,6 +5,7 @@ Every read is bounds-checked by hand: whatever a length field claims, nothing ou
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, Final
 
 import numpy as np
@@ -147,49 +148,39 @@ def next_magic(buf: Bytes, start: int, end: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def layout(buf: Bytes, end: int, most: int) -> tuple[int, int, int]:
-    """Work out what the records say about their file.
-
-    Return (records looked at, base most of them agree on, how many of these are in DLedger entries). The base is the
-    physical offset of the file's first byte. At most `most` records are looked at, wherever they are in `[0, end)`.
+def _search(buf: Bytes, end: int, bases: Any, entries: Any) -> int:
+    """Note of the first records in `[0, end)` where the file begins by their own physical offset, and whether they are
+    in DLedger entries, until the arrays are full; return how many there are.
     """
-    bases = np.zeros(64, np.int64)
-    votes = np.zeros(64, np.int64)
-    entries = np.zeros(64, np.int64)
-    kinds = 0
-    seen = 0
-    at = 0
-    while seen < most:
+    seen = at = 0
+    while seen < len(bases):
         magic = next_magic(buf, at, end)
         if magic >= end:
             break
-        start = magic - 4
-        at = magic + 1
-        size: Any = measure(buf, start, end) if start >= 0 else np.int64(0)
+        start, at = magic - 4, magic + 1
+        size: Any = measure(buf, start, end)
         if size == 0 or start + f.AT_SYS_FLAG > end:
             continue
         base = be64(buf, start + f.AT_PHYSICAL_OFFSET) - start
         if base < 0:
             continue
-        i = 0
-        while i < kinds and bases[i] != base:
-            i += 1
-        if i == 64:
-            continue
-        if i == kinds:
-            bases[i] = base
-            kinds += 1
-        votes[i] += 1
+        bases[seen] = base
+        entries[seen] = start >= f.DLEDGER_HEADER and entry_fits(buf, start - f.DLEDGER_HEADER, base, be32(buf, start))
         seen += 1
-        if size > 0:
-            at = start + size
-        if start >= f.DLEDGER_HEADER and entry_fits(buf, start - f.DLEDGER_HEADER, base, be32(buf, start)):
-            entries[i] += 1
-    best = 0
-    for i in range(1, kinds):
-        if votes[i] > votes[best]:
-            best = i
-    return seen, bases[best], entries[best]
+        at = max(at, start + size)
+    return seen
+
+
+def layout(buf: Bytes, most: int) -> tuple[int, int, int]:
+    """Work out what the first `most` records, wherever they are, say about their file.
+
+    Return (records looked at, base most of them agree on, how many of these are in DLedger entries). The base is the
+    physical offset of the file's first byte.
+    """
+    bases, entries = np.empty(most, np.int64), np.empty(most, np.bool_)
+    seen = _search(buf, len(buf), bases, entries)
+    base = Counter(bases[:seen].tolist()).most_common(1)[0][0] if seen else 0
+    return seen, base, int(entries[:seen][bases[:seen] == base].sum())
 
 
 def filler(head: Bytes | bytes) -> int:
@@ -213,5 +204,5 @@ def sniff(head: Bytes | bytes) -> dict[str, Any] | None:
     `base` is the physical offset of the first byte given.
     """
     buf = np.frombuffer(head, np.uint8)
-    seen, base, entries = layout(buf, len(buf), 8)
-    return {"kind": "dledger" if entries else "commitlog", "base": int(base)} if seen else None
+    seen, base, entries = layout(buf, 8)
+    return {"kind": "dledger" if entries else "commitlog", "base": base} if seen else None

@@ -40,11 +40,11 @@ def examine(file: str, path: str, base: int | None = None) -> File:
         whole = File(file, path, length, min(length, end + PAD), 0, 0)
         buf = buffers.space(min(whole.used, FIRST))
         buffers.read(stream, buf, 0, len(buf))
-        votes, agreed, entries = records.layout(buf, len(buf), VOTES)
+        votes, agreed, entries = records.layout(buf, VOTES)
         if votes < VOTES and len(buf) < whole.used:
-            votes, agreed, entries = records.layout(buffers.mapped(stream, whole.used), whole.used, VOTES)
+            votes, agreed, entries = records.layout(buffers.mapped(stream, whole.used), VOTES)
     if votes:
-        return evolve(whole, base=int(agreed), head=f.DLEDGER_HEADER if 2 * entries > votes else 0)
+        return evolve(whole, base=agreed, head=f.DLEDGER_HEADER if 2 * entries > votes else 0)
     name = PurePosixPath(file).name
     return evolve(whole, base=base if base is not None else f.first_offset(name) or 0, head=0)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any, Final
@@ -159,12 +160,7 @@ def used(stream: io.FileIO, file: str, begin: int = 0) -> int:
     """
     size = os.fstat(stream.fileno()).st_size
     unit = _UNITS[_of(file, os.pread(stream.fileno(), SNIFFED, 0))[0]].itemsize
-    low, high = begin // unit, size // unit
-    while low < high:
-        # Mostly a few units are new, so the steps grow from there.
-        middle = low
-        step = 1
-        while middle < high and any(os.pread(stream.fileno(), unit, middle * unit)):
-            low, middle, step = middle + 1, middle + 1 + step, step * 2
-        high = min(high, middle)
-    return low * unit
+    last = bisect_left(
+        range(size // unit), True, begin // unit, key=lambda n: not any(os.pread(stream.fileno(), unit, n * unit))
+    )
+    return last * unit
