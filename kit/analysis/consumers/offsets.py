@@ -53,10 +53,12 @@ def admin_queues(facts: Facts) -> list[Row]:
     return facts.rows("admin_queues") if facts.files.of_mqadmin() else []
 
 
-def first_stored(facts: Facts, topic: str) -> dict[int, int]:
-    """Return {queue: the first offset still stored} from the latest topicStatus."""
+def first_stored(facts: Facts, topic: str) -> dict[tuple[str, int], int]:
+    """Return {(broker, queue): the first offset still stored} from the latest topicStatus."""
     rows = [row for row in admin_queues(facts) if row["topic"] == topic and row["min_offset"] is not None]
-    return {row["queue_id"]: row["min_offset"] for row in sorted(rows, key=lambda row: row["min_offset"])}
+    return {
+        (row["broker"], row["queue_id"]): row["min_offset"] for row in sorted(rows, key=lambda row: row["min_offset"])
+    }
 
 
 # --- what only points to a move -----------------------------------------------------------------------------------
@@ -70,7 +72,7 @@ def behind_the_first(facts: Facts) -> list[Row]:
     an offset above 0 means that it, and what follows up to the queue's first offset, is no longer stored.
     """
     rows = [
-        row | {"first": first_stored(facts, row["topic"]).get(row["queue_id"])}
+        row | {"first": first_stored(facts, row["topic"]).get((row["broker"], row["queue_id"]))}
         for row in admin_queues(facts)
         if row["group"] and row["topic"] and row["command"] in ("consumerProgress", "brokerConsumeStats")
         if row["last_time"] == "N/A" and (row["offset"] or 0) > 0 and (row["diff"] or 0) > 0
@@ -212,9 +214,9 @@ def _corrected(facts: Facts) -> Iterator[Row]:
             continue
         # A queue that began there while the group was at the offset; another for each line.
         first = {r["queue_id"]: r["min_offset"] for r in lines(facts, "queue-min-offset", topic=topic)}
-        first |= first_stored(facts, topic)
-        at = {r["queue_id"] for r in copies(facts) if (r["group"], r["topic"], r["offset"]) == (group, topic, offset)}
-        queues = sorted(queue for queue in at if first.get(queue) == least)
+        stored, known = first_stored(facts, topic), (r for r in copies(facts) if r["offset"] == offset)
+        at = {(r["broker"], r["queue_id"]) for r in known if (r["group"], r["topic"]) == (group, topic)}
+        queues = sorted(place[1] for place in at if stored.get(place, first.get(place[1])) == least)
         for queue in queues[: row["n"]] or [None] * row["n"]:
             yield _move(DELETED, row, offset, least, exact=True, queue_id=queue)
 
