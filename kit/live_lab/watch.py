@@ -102,22 +102,21 @@ class Probe:
                 self._last = f"{path.name}: {lines[-1].decode('utf-8', 'replace').strip()[:LINE]}"
 
 
-class Alarms:
-    """The alerts of `rmq-kit watch` during a run, whose logs and stores are below `folder` once it has begun."""
+def ringing(folder: Path, lang: Lang) -> Callable[[float], list[str]]:
+    """Return a function that returns the alerts of `rmq-kit watch` since its last call, as lines: of a run whose logs
+    and stores are below `folder` once it has begun.
+    """
+    # The disk belongs to the user's machine, not to the run.
+    watch, looked = Watch([folder], since=0.0, lang=lang, disk=lambda _: (1, 0, 1)), -RINGS_EVERY
 
-    def __init__(self, folder: Path, lang: Lang) -> None:
-        self.folder, self.lang = folder, lang
-        self._watch: Watch | None = None
-        self._looked = -RINGS_EVERY
-
-    def ring(self, seconds: float) -> list[str]:
-        """Return the alerts since the last look, as lines."""
-        if seconds - self._looked < RINGS_EVERY or not self.folder.is_dir():
+    def ring(seconds: float) -> list[str]:
+        nonlocal looked
+        if seconds - looked < RINGS_EVERY or not folder.is_dir():
             return []
-        self._looked = seconds
-        # The disk belongs to the user's machine, not to the run.
-        self._watch = self._watch or Watch([self.folder], since=0.0, lang=self.lang, disk=lambda _: (1, 0, 1))
-        return [view.alert_line(alert, self.lang) for alert in self._watch.step()]
+        looked = seconds
+        return [view.alert_line(alert, lang) for alert in watch.step()]
+
+    return ring
 
 
 def numbers(reading: Reading) -> dict[str, int]:
@@ -132,12 +131,12 @@ def watching(
     """Show a run, which calls the function with its phase and a reading: with `live` on a terminal it redraws a view,
     else prints a line every few seconds to stderr. `folder`: where the run writes; with `live` its alerts are shown too.
     """
-    alarms = Alarms(folder, lang) if live and folder is not None else None
+    ring = ringing(folder, lang) if live and folder is not None else lambda seconds: []
     screen, alerts, printed = console or Console(stderr=True), deque[str](maxlen=SHOWN), 0.0
     starting = TEXTS["starting"].say(title=scenario.title).render(lang)
 
     def draw(phase: str, reading: Reading) -> Panel:
-        alerts.extend(alarms.ring(reading.seconds) if alarms else [])
+        alerts.extend(ring(reading.seconds))
         last = [f"{TEXTS['last'].in_(lang)}: {reading.last}"] if reading.last else []
         head = f"{scenario.name} · {PHASES[phase].in_(lang)} · {reading.seconds:.0f} s"
         counts = {TEXTS[name].in_(lang): value for name, value in numbers(reading).items()}
@@ -145,7 +144,7 @@ def watching(
 
     def lines(phase: str, reading: Reading) -> Iterator[str]:
         nonlocal printed
-        yield from alarms.ring(reading.seconds) if alarms else ()
+        yield from ring(reading.seconds)
         if reading.seconds - printed >= PLAIN_EVERY:
             printed = reading.seconds
             values = {"seconds": reading.seconds, "phase": PHASES[phase], **numbers(reading)}
