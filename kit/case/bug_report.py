@@ -13,7 +13,6 @@ import kit
 from kit.case.output import BUG_REPORT
 from kit.evidence import disk
 from kit.evidence.failure import Failure
-from kit.spark.sessions import uri
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -57,16 +56,15 @@ def _shape(case: Case) -> Iterator[str]:
     yield from (f"  {kind}: {files[kind]} files, {size[kind]:,} bytes" for kind in sorted(files))
     yield f"  not recognised: {len(case.unzoned.not_recognised)}, refused: {len(case.unzoned.refused)}"
     for folder in sorted(case.workspace.tables.glob("*-*")):
-        yield f"  {folder.name.rpartition('-')[0]}: {_rows(case, folder)}"
+        yield f"  {folder.name.rpartition('-')[0]}: {_rows(folder)}"
 
 
-def _rows(case: Case, folder: Path) -> str:
+def _rows(folder: Path) -> str:
+    from pyarrow.dataset import dataset, field
+
     try:
-        table = case.session.read.parquet(uri(folder))
-        counted = table.selectExpr("count(*)", *(f"count(`{name}`)" for name in table.columns)).first()
+        table = dataset(folder, format="parquet")
+        empty = [name for name in table.schema.names if not table.count_rows(filter=field(name).is_valid())]
+        return f"{table.count_rows():,} rows, without any value: {', '.join(empty)}"
     except Exception as error:
         return f"cannot be read: {type(error).__name__}"
-    assert counted is not None
-    count, *values = counted
-    empty = [name for name, known in zip(table.columns, values, strict=True) if not known]
-    return f"{count:,} rows, without any value: {', '.join(empty)}"
