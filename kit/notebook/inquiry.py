@@ -14,7 +14,7 @@ import attrs
 import pandas as pd
 
 from kit.analysis import noise
-from kit.causes import look_alikes, results, timeline
+from kit.causes import look_alikes, release_advice, results, timeline
 from kit.charts import Chart, Table, clean, overview, undrawn
 from kit.i18n import Lang, Sentence, labels, on_clock, rendered
 from kit.notebook import answers, notes, places, prose
@@ -134,10 +134,10 @@ class Inquiry:
                 references = places.places_of(first.to_dict("records"))
                 table = Table(answers.readable(first), "", {}, self.lang, ROWS, mark, references=references)
                 return answers.Answer(frame, (self._linked(table),), sentences)
-            chart = answers.drawn(draw, frame, "", self.lang)
-        if not isinstance(chart, Chart):
-            return answers.Answer(frame, (chart,), sentences)
-        return answers.Answer(frame, (attrs.evolve(chart, reading=clean(sentences)) if sentences else chart,), "")
+            drawn = answers.drawn(draw, frame, "", self.lang)
+        if isinstance(drawn, Chart) and sentences:
+            drawn, sentences = attrs.evolve(drawn, reading=clean(sentences)), ""
+        return answers.Answer(frame, (drawn,), sentences)
 
     def query(self, name: str, cause: str = "") -> answers.Text:
         """Show the queries behind a step (of `cause`, else of all), or the one behind a table. Raise `KeyError`."""
@@ -199,7 +199,7 @@ class Inquiry:
         heads = {name: PAGE[name] for name in columns}
         return Table(pd.DataFrame(rows, columns=pd.Index(columns)), caption, heads, self.lang)
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+    def __repr__(self) -> str:
         confirmed = self.findings["root_causes"]
         lines = [
             str(self.case),
@@ -207,10 +207,7 @@ class Inquiry:
             *[self.finding(cause)["summary"] for cause in confirmed[:1]],
             TEXTS["ask"].render(self.lang),
         ]
-        return {"text/plain": "\n".join(clean(line) for line in lines)}
-
-    def __repr__(self) -> str:
-        return self._repr_mimebundle_()["text/plain"]
+        return "\n".join(clean(line) for line in lines)
 
     @_or_sentence
     def chain(self, cause: str) -> Table:
@@ -260,8 +257,7 @@ class Inquiry:
         """Return what these causes look like and how to tell them apart; by default of those confirmed or suspected,
         else of all.
         """
-        concluded = [f["cause"] for f in self.findings["findings"] if f["verdict"] in ("confirmed", "suspected")]
-        frame = look_alikes.frame(self.lang, slugs or concluded or None)
+        frame = look_alikes.frame(self.lang, slugs or release_advice.confirmed_or_suspected(self.findings) or None)
         return Table(frame, TEXTS["apart"], look_alikes.COLUMNS, self.lang, max_rows=100)
 
     @_or_sentence

@@ -125,11 +125,9 @@ class Postmortem:
         for name, source in (("timeline", "team"), ("decisions", "decision")):
             for row in self.team.tables[name]:
                 at = notes.moment(row["time"], self.team.zone, day.astimezone(self.team.zone).date() if day else None)
-                what: Sentence | str = row["what"]
-                what = TEXTS["because"].say(what=what, why=row["why"]) if row.get("why") else what
-                what = TEXTS["who"].say(what=what, who=row["who"]) if row["who"] else what
+                what = TEXTS["noted"].say(what=row["what"], why=row.get("why") or None, who=row["who"] or None)
                 place = TEXTS["as_written"].say(text=row["time"]).render(self.lang) if row["time"] else ""
-                yield at, TEXTS[source].render(self.lang), rendered(what, self.lang), place
+                yield at, TEXTS[source].render(self.lang), what.render(self.lang), place
 
     def timeline(self) -> Chart:
         """Chart the timed rows of the merged timeline."""

@@ -234,7 +234,7 @@ def when(window: Sequence[str] | None, lang: Lang) -> str | None:
     seconds = (last - first).total_seconds()
     with on_clock("local" if is_local(window[0]) else CLOCK.get()):
         if seconds < 1:
-            return PAGE["at"].say(first=first).render(lang)
+            return PAGE["from_to"].say(first=first).render(lang)
         size, unit = next(((size, unit) for size, unit in SPANS if seconds >= 2 * size), SPANS[-1])
         span = f"{seconds / size:.{int(size > 1 or seconds < 10)}f}"
         return PAGE["from_to"].say(first=first, last=last, span=span, unit=PAGE[unit]).render(lang)
