@@ -136,27 +136,21 @@ def checkup(seen: Deployment, more: Iterable[Hazard] = (), causes: Collection[st
 
 def _settings(broker: Broker) -> Iterable[Hazard]:
     """Yield settings that the broker ignores."""
-    right = {name.lower(): name for name in PARAMETERS}
+    right, version = {name.lower(): name for name in PARAMETERS}, broker.settings.version
     for name in sorted(broker.written):
-        value, place = broker.settings.given[name], broker.places[name]
-        parameter = PARAMETERS.get(name)
+        parameter, value, place = PARAMETERS.get(name), broker.settings.given[name], broker.places[name]
+        new = ALIASES.get(name) if parameter else right.get(name.lower())
+        default = config.default_of(new or name, version)
+        values = {"name": name, "value": value, "new": new, "version": str(version)}
+        values["default"] = None if default is None else str(default)
         if parameter is None:
-            if meant := right.get(name.lower()):
-                yield hazard("misspelt", place, name=name, right=meant, new=meant, default=_default(broker, meant))
-        elif config.ignored(name, broker.settings.version):
-            newer = ALIASES.get(name)
-            values = {"name": name, "new": newer, "version": str(broker.settings.version)}
-            ignored = hazard("not-read", place, default=_default(broker, newer or name), **values)
-            yield ignored if newer else attrs.evolve(ignored, instead=SAYS["remove"])
+            if new:
+                yield hazard("misspelt", place, **values)
+        elif config.ignored(name, version):
+            yield hazard("not-read", place, **values)
         elif config.misfit(name, value):
             slug = "not-a-value" if parameter.values else "not-a-number"
-            values = {"name": name, "value": value, "unit": parameter.unit, "values": ", ".join(parameter.values)}
-            yield hazard(slug, place, default=_default(broker, name), **values)
-
-
-def _default(broker: Broker, name: str) -> str | None:
-    default = config.default_of(name, broker.settings.version)
-    return None if default is None else str(default)
+            yield hazard(slug, place, unit=parameter.unit, values=", ".join(parameter.values), **values)
 
 
 def _conflicts(broker: Broker) -> Iterable[Hazard]:
@@ -200,14 +194,13 @@ def _retry(group: Group, version: Version, *, sure: bool) -> Hazard | None:
     values = _measured(group, names.retry_topic(group.name), version)
     if values["length"] <= values["limit"] - NEAR:
         return None
+    if not sure:
+        values["newer"] = _measured(group, names.retry_topic(group.name), versions.NEWEST)["most"]
     too_long = values["length"] > values["limit"]
     retry = hazard("retry-topic-too-long" if too_long else "retry-topic-near-limit", group.place, **values)
     if too_long and _has("fallback-keeps-tran-msg", group.client) and _has("schedule-into-half", version):
         leaks = SAYS["retry_leaks"].say(client=str(group.client))
         retry = attrs.evolve(retry, cause="half-topic-blowup", becomes=leaks)
-    if not sure:
-        newest = _measured(group, names.retry_topic(group.name), versions.NEWEST)
-        retry = attrs.evolve(retry, instead=SAYS["unknown_release"].say(newer=newest["most"], **values))
     return retry
 
 

@@ -133,7 +133,7 @@ def weighed(facts: Facts, finding: Finding) -> Finding:
     if finding.verdict == "insufficient_evidence" and finding.says_nothing:
         # "Nothing happened" would be more than the evidence shows.
         lacks = [missing.artefact for missing in finding.missing[:NAMED]]
-        finding.summary = SAYS["lacks"].say(artefacts=lacks) if lacks else SAYS["not_known"].say()
+        finding.summary = SAYS["not_known"].say(artefacts=lacks or None)
     return finding
 
 

@@ -188,12 +188,11 @@ class Inquiry:
         if not listed:
             return answers.sentence(TEXTS["all_out"].say(count=len(findings)), self.lang)
         left = len(findings) - len(listed)
-        caption = TEXTS["verdicts_left"].say(count=left) if left else TEXTS["verdicts"]
         rows = []
         for f in listed:
             icon, name = VERDICTS[f["verdict"]]
             rows.append((f"{icon}\N{NO-BREAK SPACE}{name.in_(self.lang)}", f["cause"], f["summary"]))
-        return self._table(rows, caption, "verdict", "cause", "reason")
+        return self._table(rows, TEXTS["verdicts"].say(count=left or None), "verdict", "cause", "reason")
 
     def _table(self, rows: list[Any], caption: Sentence, *columns: str) -> Table:
         heads = {name: PAGE[name] for name in columns}

@@ -171,7 +171,7 @@ def _guide(broker: Broker, lang: Lang) -> str:
 
 def _unknown(name: str, lang: Lang) -> str:
     alike = difflib.get_close_matches(name, config.PARAMETERS, 1, ALIKE)
-    return ADVICE["not_here_like"].say(like=alike[0]).render(lang) if alike else ADVICE["not_here"].in_(lang)
+    return ADVICE["not_here"].say(like=next(iter(alike), None)).render(lang)
 
 
 def _value(value: Any) -> str:
