@@ -60,32 +60,23 @@ class Bar(Progress):
 
 
 @contextlib.contextmanager
-def working(case: Case, progress: Progress) -> Iterator[None]:
-    """Show the progress of the work for a case, and let an interrupt stop it, while the block runs."""
-    before, case.progress = case.progress, progress
-    case.resume()
+def watched(case: Case, lang: Lang, interactive: bool) -> Iterator[None]:
+    """Show the progress of the work for a case, and let an interrupt stop it, while the block runs; in a notebook also
+    in the rest of this cell and in later ones.
+    """
+    progress, cell = Bar(lang) if interactive else Progress(), contextlib.ExitStack()
     # Otherwise jobs and threads would go on, and those that wait for them.
     stop = Interrupts(case.cancel)
-    main = threading.current_thread() is threading.main_thread()
-    handler = signal.signal(signal.SIGINT, stop) if main else None
-    try:
-        yield
-    finally:
-        if handler is not None:
-            signal.signal(signal.SIGINT, handler)
-        progress.end()
-        case.progress = before
-        stop.forget()
-
-
-@contextlib.contextmanager
-def watched(case: Case, lang: Lang, interactive: bool) -> Iterator[None]:
-    """Watch the work for a case while the block runs; in a notebook also the rest of this cell and later ones."""
-    progress, cell = Bar(lang) if interactive else Progress(), contextlib.ExitStack()
 
     def begin(*_: Any) -> None:
         cell.close()
-        cell.enter_context(working(case, progress))
+        case.resume()
+        cell.callback(stop.forget)
+        cell.callback(setattr, case, "progress", case.progress)
+        cell.callback(progress.end)
+        case.progress = progress
+        if threading.current_thread() is threading.main_thread():
+            cell.callback(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, stop))
 
     def end(*_: Any) -> None:
         cell.close()
