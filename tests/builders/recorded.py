@@ -25,6 +25,8 @@ SMALL = (
 BIG = ("broker-busy", "half-topic-blowup")
 ARCHIVES = {path.name.removesuffix(".tar.zst"): path for path in sorted(HERE.parent.glob("sample_data/**/*.tar.zst"))}
 EVERY = tuple(ARCHIVES)
+DECODED = sorted(path.name.partition(".")[0] for path in HERE.glob("truth/*.truth.jsonl.zst"))
+"""Of which RocketMQ's decoder says every record."""
 
 
 def truth(name: str) -> Iterator[dict[str, Any]]:
