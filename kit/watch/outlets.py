@@ -17,7 +17,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from prometheus_client import CollectorRegistry, registry, start_http_server, write_to_textfile
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -76,24 +76,30 @@ def hook(command: Sequence[str], complain: Callable[[str], None]) -> Outlet:
         except OSError as error:
             complain(f"{command[0]}: {error.strerror or error}")
             return
-        end = threading.Timer(HOOK_SECONDS, os.killpg, (child.pid, signal.SIGKILL))  # with everything it started
-        end.start()
+        printed = bytearray()
+        reader = threading.Thread(target=_read, args=(child.stdout, printed), daemon=True)
+        reader.start()
+        with contextlib.suppress(OSError), child.stdin as line:  # type: ignore[union-attr]  # it may not read it
+            line.write(json.dumps(alert, ensure_ascii=False).encode() + b"\n")
         try:
-            with contextlib.suppress(OSError), child.stdin as line:  # type: ignore[union-attr]  # it may not read it
-                line.write(json.dumps(alert, ensure_ascii=False).encode() + b"\n")
-            with child.stdout as output:  # type: ignore[union-attr]
-                printed = output.read(MOST_PRINTED + 1)
-                while output.read(1 << 16):  # so that it never waits
-                    pass
+            code = child.wait(HOOK_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)  # with everything it started
             code = child.wait()
-        finally:
-            end.cancel()
-        if text := printable(printed[:MOST_PRINTED].decode(errors="replace").strip().replace("\n", " ")):
+        reader.join(1)
+        if text := printable(bytes(printed[:MOST_PRINTED]).decode(errors="replace").strip().replace("\n", " ")):
             complain(f"{command[0]}: {text}{'…' if len(printed) > MOST_PRINTED else ''}")
         if code:
             complain(f"{command[0]}: {code}")
 
     return run
+
+
+def _read(stream: IO[bytes], printed: bytearray) -> None:
+    """Take what a hook prints, so that it never waits, and keep the beginning of it."""
+    with contextlib.suppress(OSError, ValueError):
+        while data := stream.read1(1 << 16):  # type: ignore[attr-defined]
+            printed += data[: max(0, MOST_PRINTED + 1 - len(printed))]
 
 
 # --- the evidence around an alert -------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import sys
 import time
 from pathlib import Path
@@ -265,6 +266,12 @@ def test_a_hook_gets_the_alert_on_standard_input_and_no_shell_reads_it(tmp_path,
     script.write_text("import sys\nfor _ in range(2000): sys.stdout.write('x' * 10_000)\nsys.exit(3)\n")
     outlets.hook([sys.executable, str(script)], complaints.append)({"id": "1"})
     assert len(complaints[1]) < 3000 and complaints[1].endswith("x…") and complaints[2].endswith(": 3")
+    # What a hook leaves running, in a session of its own, is not waited for, although it could still print.
+    script.write_text(
+        "import subprocess\nprint(subprocess.Popen(['sleep', '900'], start_new_session=True).pid, flush=True)\n"
+    )
+    outlets.hook([sys.executable, str(script)], complaints.append)({"id": "3"})
+    os.kill(int(complaints.pop().rpartition(" ")[2]), signal.SIGKILL)
     monkeypatch.setattr(outlets, "HOOK_SECONDS", 1)
     script.write_text("import subprocess, time\nsubprocess.Popen(['sleep', '900'])\ntime.sleep(900)\n")
     outlets.hook([sys.executable, str(script)], complaints.append)({"id": "2"})
