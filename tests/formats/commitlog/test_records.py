@@ -146,10 +146,9 @@ GAPS_OF_ENTRIES = [
 
 
 @pytest.mark.parametrize(
-    ("data", "head", "gaps"),
-    [*((*row[:1], 0, row[1]) for row in GAPS), *((*row[:1], 48, row[1]) for row in GAPS_OF_ENTRIES)],
+    ("head", "data", "gaps"), [(0, *row) for row in GAPS] + [(48, *row) for row in GAPS_OF_ENTRIES]
 )
-def test_reasons_of_what_is_no_record(data: bytes, head: int, gaps: list[tuple[int, int, str]]) -> None:
+def test_reasons_of_what_is_no_record(head: int, data: bytes, gaps: list[tuple[int, int, str]]) -> None:
     assert read(data, 0, head)[1] == gaps
 
 
