@@ -120,6 +120,25 @@ def test_what_became_of_messages_in_each_group(row: dict[str, Any]) -> None:
 
 
 @pytest.mark.seconds
+def test_a_skip_in_a_queue_of_another_broker_skipped_nothing(tmp_path: Path) -> None:
+    for n, name in enumerate(("broker-a", "broker-b")):
+        host, places = bytes([10, 0, 0, 2 + n]), [(0, 0, offset, 0, 0) for offset in range(10)]
+        records = [Record(b"orders", numbers=each, store_host=host, stored=1000 * BEGIN) for each in places]
+        put(tmp_path / "e" / name / "store" / "commitlog" / f"{0:020}", store(records, end=bytes(4096)).data)
+        put(tmp_path / "e" / name / "broker.conf", f"brokerName={name}\nbrokerId=0\n")
+        saved = json.dumps({"offsetTable": {"orders@points": {"0": 8}}})
+        put(tmp_path / "e" / name / "store" / "config" / "consumerOffset.json", saved)
+    pull = "PullRequest [consumerGroup=points, messageQueue=MessageQueue [topic=orders, brokerName=broker-a, queueId=0], nextOffset=1]"
+    answer = "PullResult [pullStatus=OFFSET_ILLEGAL, nextBeginOffset=6, minOffset=0, maxOffset=10, msgFoundList=0]"
+    line = f"2024-05-14 10:00:01,398 WARN RocketmqClient - the pull request offset illegal, {pull} {answer}\n"
+    put(tmp_path / "e" / "app" / "rocketmq_client.log", line)
+    case = kit.open_case(tmp_path / "e", tmp_path / "ws")
+    third = case.sql("select offset_msg_id from records where queue_offset = 3 order by store_host").collect()
+    lives = kit.traces(case, [row.offset_msg_id for row in third])
+    assert [[each["fate"] for each in life["consumers"]] for life in lives] == [["skipped"], ["passed"]]
+
+
+@pytest.mark.seconds
 def test_a_backlog_is_not_reached_yet() -> None:
     said = truth("consumer-backlog")
     ledgers = [recorded.rows("consumer-backlog", file) for file in ("c/points.csv", "a/audit.csv")]
