@@ -63,21 +63,21 @@ def session(master: str | None = None, remote: str | None = None, *, brief: bool
     """
     from kit.spark import sources
 
-    remote, master = _where(master, remote)
-    if is_embedded(master, remote) or remote:
+    kind, where = _engine(master, remote)
+    if kind in ("embedded", "remote"):
         from kit.spark import embedded
 
-        spark = embedded.session(remote)
+        spark = embedded.session(where)
         for name, value in SETTINGS.items():
             spark.conf.set(name, value)
     else:
-        spark = _apache(master, brief)
+        spark = _apache(where, brief, is_local=kind == "local")
     for source in sources.ALL:
         spark.dataSource.register(source)
     return spark
 
 
-def _apache(master: str | None, brief: bool) -> SparkSession:
+def _apache(master: str | None, brief: bool, *, is_local: bool) -> SparkSession:
     from pyspark.sql import SparkSession
 
     from kit.spark import embedded
@@ -87,13 +87,13 @@ def _apache(master: str | None, brief: bool) -> SparkSession:
         os.environ.pop("SPARK_CONNECT_MODE_ENABLED", None)
     # Workers must be the same interpreter, with the kit and numba's cache at hand.
     # On a cluster somebody may have named the interpreter of the environment that is shipped.
-    if is_local(master) or "PYSPARK_PYTHON" not in os.environ:
+    if is_local or "PYSPARK_PYTHON" not in os.environ:
         os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     builder = SparkSession.builder.appName("rmq-kit")
     if master:
         builder = builder.master(master)
-    for name, value in _settings(master, local=is_local(master), brief=brief).items():
+    for name, value in _settings(master, local=is_local, brief=brief).items():
         builder = builder.config(name, value)
     with _quiet(), _own_interrupt():
         spark = builder.getOrCreate()
@@ -116,42 +116,40 @@ def begin(master: str | None, remote: str | None, *, brief: Callable[[], bool]) 
     return future
 
 
-def is_embedded(master: str | None = None, remote: str | None = None) -> bool:
-    """Return whether `session` would use the engine inside this process."""
-    remote, master = _where(master, remote)
-    return not (remote or master or _submitted())
-
-
 def is_local(master: str | None = None, remote: str | None = None) -> bool:
     """Return whether `session` would read on this machine: the embedded engine, or `local`, `local[4]`, `local[*]`."""
-    remote, master = _where(master, remote)
-    return not (remote or _submitted()) and (not master or _LOCAL.fullmatch(master) is not None)
+    return _engine(master, remote)[0] in ("embedded", "local")
 
 
 def engine(master: str | None = None, remote: str | None = None) -> str:
     """Return the name and release of the engine that answers, as run.json tells it."""
     import pyspark
 
-    remote, master = _where(master, remote)
-    if is_embedded(master, remote):
+    kind, where = _engine(master, remote)
+    if kind == "embedded":
         import pysail
 
         return f"Sail {pysail.__version__}, embedded, PySpark {pyspark.__version__}"
-    return f"Apache Spark at {remote or master or 'spark-submit'}, PySpark {pyspark.__version__}"
+    return f"Apache Spark at {where or 'spark-submit'}, PySpark {pyspark.__version__}"
 
 
-def _where(master: str | None, remote: str | None) -> tuple[str | None, str | None]:
-    return remote or os.environ.get("SPARK_REMOTE"), master or os.environ.get("RMQ_KIT_MASTER")
-
-
-def _submitted() -> bool:
-    return "SPARK_ENV_LOADED" in os.environ and "PYSPARK_GATEWAY_PORT" in os.environ
+def _engine(master: str | None, remote: str | None) -> tuple[str, str | None]:
+    """Return which engine is asked for, by option or environment: "remote" and its URL, "submitted", "local" or
+    "cluster" and the master, or "embedded".
+    """
+    remote, master = remote or os.environ.get("SPARK_REMOTE"), master or os.environ.get("RMQ_KIT_MASTER")
+    if remote:
+        return "remote", remote
+    if "SPARK_ENV_LOADED" in os.environ and "PYSPARK_GATEWAY_PORT" in os.environ:
+        return "submitted", master
+    if not master:
+        return "embedded", None
+    return ("local" if _LOCAL.fullmatch(master) else "cluster"), master
 
 
 def require_java(master: str | None = None, remote: str | None = None) -> None:
     """Choose the Java that Apache Spark starts, if it is asked for. Raise `JavaMissing` if none is suitable."""
-    remote, master = _where(master, remote)
-    if remote or not master or _submitted():
+    if _engine(master, remote)[0] not in ("local", "cluster"):
         return
     from pyspark.util import is_remote_only
 
