@@ -63,21 +63,22 @@ class Lags:
 
     def look(self) -> None:
         """Read the ends of the queues and offsets that were saved since the last look."""
-        last: dict[tuple[str, int], tuple[str, Path, int]] = {}
+        last: dict[tuple[str, int], tuple[str, Path, int, int]] = {}
         for name, path, info in walk(self.root)[0]:  # in order of name: the last file of a queue has its end
             place = consumequeue.place(name)
             if place is not None and place[0] == "plain":
-                last[place[1:3]] = name, path, place[3]
+                last[place[1:3]] = name, path, place[3], info.st_size
             elif path.name == "consumerOffset.json" and self._changed.get(path) != info.st_mtime_ns:
                 self._changed[path] = info.st_mtime_ns
                 # A file that the broker is just writing is complete at the next look.
                 with contextlib.suppress(OSError, ValueError), open_raw(path) as stream:
                     self._stored(name, stream.read(MOST))
         unit = consumequeue.PLAIN.itemsize
-        for queue, (name, path, first) in last.items():
+        for queue, (name, path, first, size) in last.items():
             with contextlib.suppress(OSError), open_raw(path) as stream:
-                known = max(0, self.ends.get(queue, 0) * unit - first)
-                self.ends[queue] = (first + consumequeue.used(stream, name, known)) // unit
+                known = self.ends.get(queue, 0) * unit - first
+                end = consumequeue.used(stream, name, known if 0 <= known <= size else 0)
+                self.ends[queue] = (first + end) // unit
 
     def _stored(self, name: str, data: bytes) -> None:
         for row in configs.offsets(name, data, {"name": "consumerOffset", "backup": False}, "config"):

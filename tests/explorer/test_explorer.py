@@ -192,6 +192,8 @@ def test_cells_follow_scales_change_and_rows_can_be_opened(case: Any) -> None:
     assert explorer.timeline(log=True).figure.layout.yaxis.type == "log"
     [entries, records] = [each for each in parts(explorer.widget, anywidget.AnyWidget) if "spec" in each.trait_names()]
     assert entries.spec["labels"][0] == "Show app.log:2"
+    explorer.widget.select(Selection("2027-01-01"))
+    assert entries.spec["rows"] == []
     explorer.widget.select(Selection())
     assert entries.spec["labels"][0] == "Show app.log:1"
     explorer.widget.select(Selection(topics="orders"))

@@ -131,6 +131,19 @@ def test_one_queue_that_stands_is_told_and_half_of_them_are_not() -> None:
     assert lag.stalled(sample()) == []
 
 
+def test_the_end_of_a_queue_is_in_its_last_file_also_of_a_store_that_began_anew(tmp_path: Path) -> None:
+    queue, unit = tmp_path / "consumequeue" / "orders" / "0", bytes(8) + (300).to_bytes(4) + bytes(8)
+    put(queue / f"{0:020}", unit * 30)
+    last = put(queue / f"{600:020}", unit * 7 + bytes(20 * 23))
+    lags = lag.Lags(tmp_path, {})
+    lags.look()
+    assert lags.ends == {("orders", 0): 37}
+    last.unlink()
+    put(queue / f"{0:020}", unit * 3 + bytes(540))
+    lags.look()
+    assert lags.ends == {("orders", 0): 3}
+
+
 def whole_run(folder: Path, kill: set[int], moment: str) -> list[dict[str, Any]]:
     """Watch one small incident, killed at `kill`'s steps: before the state is kept, before or while alerts are told."""
     root, state, clock = folder / "logs", folder / "state", Clock(BEGIN)
