@@ -45,11 +45,14 @@ def acl_denied(facts: Facts) -> Observed:
     answers = entries[["message", "trace"]].fillna("").agg("".join, axis=1).str.contains("MQBrokerException")
     by_broker = entries["source"].isin(BROKER_SIDE) & ~answers
     own = entries if by_broker.all() else entries[~by_broker]
+    # A client that only the broker's logs name may have sent what no ledger here shows.
+    unseen = set(entries.loc[by_broker, "name"]) - set(entries.loc[~by_broker, "name"])
+    failed = _failed_sends(facts, seen)
     setting = setup.setting(facts, "aclEnable")
     values = {
         "denied": seen.count,
         "reasons": reasons,
-        "failed_sends": _failed_sends(facts, seen),
+        "failed_sends": failed or (None if unseen else failed),
         "words": [
             ACL.say("reason", reason=ACL[f"words-{why}"], names=reasons[why] or None, count=int(rows["n"].sum()))
             for why, rows in every.items()
@@ -94,9 +97,16 @@ def topic_missing(facts: Facts) -> Observed:
     values: dict[str, Any] = {"looked": reach.client_logs(facts)}
     if values["looked"] or topics:
         absent = [each for each in topics if not each["exists"]]
-        by_topic = {each["topic"]: each["sends"] for each in absent}
+        # Without the senders' logs or ledger nobody knows how many sends failed.
+        none = (
+            0
+            if all(each["sends"] for each in absent) or attempts.has_producer_log(facts) or facts.has("sends")
+            else None
+        )
+        by_topic = {each["topic"]: each["sends"] or none for each in absent}
         groups = sorted({group for each in absent for group in each["groups"]})
-        values |= {"topics": by_topic, "failed_sends": sum(by_topic.values()), "consumer_groups": groups}
+        failed = sum(filter(None, by_topic.values())) or none
+        values |= {"topics": by_topic, "failed_sends": failed, "consumer_groups": groups}
     if not topics:
         return Observed(values)
     worst = topics[0]
