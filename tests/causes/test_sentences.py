@@ -45,6 +45,7 @@ def every_sentence() -> list[T]:
         each = waiting.pop()
         if isinstance(each, dict):
             if each.keys() & {"en", "zh"}:
+                assert each["zh"].strip(), each  # an empty one would be English
                 sentences.append(T(each["en"], each["zh"]))
             waiting += each.values()
         elif isinstance(each, list):
