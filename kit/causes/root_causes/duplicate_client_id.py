@@ -49,7 +49,7 @@ def observe(facts: Facts) -> Observed:
         places = [(first["file"], first["line"]), (first["file"], first["other_line"])]
         observed.quotes["one-id-two-connections"] = facts.refs(places)
     if pair := next((pair for pair in shares if pair[0].group == named), None):
-        observed.values |= {"share_id": pair[0].client_id, "share_topic": pair[0].topic}
+        observed.values["share"] = pair[0]
         observed.quotes["same-share"] = consumer_logs.quote(facts, pair)
     if lines := back.get(named or ""):
         by_address = {s.address: s for s in reversed(lines)}

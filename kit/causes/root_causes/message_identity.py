@@ -42,7 +42,7 @@ def observe(facts: Facts) -> Observed:
         "uniq_keys": counts.get("uniq_keys"), "several": counts.get("several"), "wrong": len(wrong),
         "wrong_seen": len(wrong) if seen else None,
         "failed": len(failed), "seen": len(seen),
-        "texts_seen": outputs or facts.has_source("app") or facts.has_source("text"), "twice": twice, "effect": effect,
+        "texts_seen": outputs or facts.has_source("app") or facts.has_source("text"), "twice": twice if known else None, "effect": effect,
         "handled_twice_by_offset_id": None if not known else int(again["messages"].iloc[0]) if len(again) else 0,
         "deliveries_known": known, "outputs": outputs,
         "dedup_lines": None if dedup is None else int(dedup.drop_duplicates("id")["lines"].sum()) or None,
