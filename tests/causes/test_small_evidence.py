@@ -1,8 +1,8 @@
 """A few lines and what they show: a row of `evidence/*.yaml` is a folder of text files and what is asked of it.
 
 - `files`: {name: lines}. `{3: line}` is a line three times, `{00..40/20: line <n>}` one for 00, 20 and 40; several lines in a list come as a block.
-- `shows`: {cause: verdict}, or {cause: {verdict, figures, steps, quotes, asks, says, unsaid, window}}: figures and steps that are named, words of the lines a step quotes, of what is asked for ("" for
-  anything), words its summary must have or not. `problems`: {known problem: verdict}, all that are found.
+- `shows`: {cause: verdict}, or {cause: {verdict, figures, steps, quotes, asks, says, unsaid, advises, window}}: figures and steps that are named, words of the lines a step quotes, of what is asked for ("" for
+  anything), words its summary must have or not, words of its first remedy (`advises`). `problems`: {known problem: verdict}, all that are found.
 - `why`: where RocketMQ's sources say so.
 """
 
@@ -59,6 +59,7 @@ def check(found: Finding, expected: Any) -> None:
     assert window == wanted.get("window", window)
     asked = " ".join(f"{missing.artefact.render()} {missing.command}" for missing in found.missing)
     assert all(words in asked and asked for words in wanted.get("asks", ()))
+    assert "advises" not in wanted or wanted["advises"] in found.remedies[0].action.render("en")
     assert wanted.get("says", "") in found.shown_summary.render("en")
     assert "unsaid" not in wanted or wanted["unsaid"] not in found.summary.render("en")
 

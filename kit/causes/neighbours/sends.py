@@ -75,11 +75,13 @@ def client_oversize_reject(facts: Facts) -> Observed:
     rejects, known = sizes.rejects(facts), sizes.limits(facts)
     broker, client = rejects.by_broker, rejects.by_client
     happened = bool(broker or client)
+    by_store = sizes.for_size(facts("size_refusals"), "send")["event"]
+    of_properties = len(by_store) and not client and (by_store == "properties-too-long").all()
     values = {
-        "broker": broker, "client": client, "happened": happened, "looked": broker is not None or client is not None,
+        "broker": broker, "client": client, "happened": happened, "of_properties": bool(of_properties), "looked": broker is not None or client is not None,
         "sized": happened and rejects.sized, "largest_refused_record": rejects.largest,
         # 4.9.4 and later print the limit itself.
-        "printed_limit": known.limit if broker and known.how == "total" else None,
+        "printed_limit": known.limit if broker and known.how == "total" and not of_properties else None,
     }  # fmt: skip
     quotes = {
         "refused-at-once": (*rejects.broker_refs, *rejects.client_refs)[:4] if happened else (),

@@ -21,6 +21,8 @@ from kit.tables.facts import Facts
 CHECKED: Final = f'"{names.HALF_TOPIC}@{names.TRANSACTION_GROUP}"'
 """How consumerOffset.json names the position of the check: broker/offset/ConsumerOffsetManager."""
 RISK: Final = ("uniq_key", "state", "topic", "queue_offset", "offset_msg_id", "store_size", "next_size", "last_size")
+PROPERTIES: Final = 32_767
+"""Bytes of properties that a record holds: store/CommitLog, Short.MAX_VALUE."""
 SHOWN = 5
 """Most looping records that are examined one by one."""
 
@@ -35,6 +37,8 @@ def observe(facts: Facts) -> Observed:
     rows, failing = facts("size_refusals"), refs.seen(facts, "put-back-failed")
     named, failed = sizes.for_size(rows, "put_back"), rows[rows["event"] == "put-back-failed"]
     lines = rows.loc[[*named.index, *failed.index]]
+    of_properties = bool(len(named)) and bool((named["event"] == "properties-too-long").all())
+    limit = PROPERTIES if of_properties else known.limit
     # The half messages that a log names as refused, by their ids or sizes.
     ids = failed["msg_id"].dropna().str.upper().nunique()
     by_size = not named[["total", "body"]].dropna().empty
@@ -49,9 +53,9 @@ def observe(facts: Facts) -> Observed:
     applies = happened or bool(at_risk)
     bodies = [body for body in safe.values() if body is not None]
     values = {
-        "happened": happened, "shown": applies, "limit": known.limit, "how": known.how, "version": known.version,
-        "check_max": known.check_max,
-        "limit_sure": known.known == "evidence" and known.how is not None, "whole_record": known.how == "total",
+        "happened": happened, "shown": applies, "limit": limit, "how": "properties" if of_properties else known.how,
+        "of_properties": of_properties, "version": known.version, "check_max": known.check_max,
+        "limit_sure": known.known == "evidence" and known.how is not None, "whole_record": known.how == "total" and not of_properties,
         "body_only": known.how in ("body", "body+64k"), "direct_rejects": rejects.by_broker,
         "largest": rejects.largest,
         "at_risk_half_messages": at_risk, "growth": size.growth(1), "most_growth": size.growth(known.check_max),
@@ -65,7 +69,7 @@ def observe(facts: Facts) -> Observed:
         "more": max(wanted) - known.limit if wanted and known.limit is not None else None,
     }  # fmt: skip
     quotes = {
-        "limit": (known.where,) if known.where else (), "refused-at-once": rejects.broker_refs,
+        "limit": (known.where,) if known.where and not of_properties else (), "refused-at-once": rejects.broker_refs,
         "at-risk": refs.records_at(facts, risk.head(3)) if risk is not None and at_risk else (),
         "record": [refs.record(facts, row.file, row.physical_offset) for row in over[:3]], "put-back-failed": refs.quote(facts, failing),
     }  # fmt: skip
@@ -73,7 +77,7 @@ def observe(facts: Facts) -> Observed:
     observed.values["looping"] = observed.values["looping_half_messages"] or len(records) or None
     if happened:
         _refused(facts, observed, lines, over or records)
-    if (row := next(iter(over or records), None)) and known.limit is not None:
+    if (row := next(iter(over or records), None)) and known.limit is not None and not of_properties:
         observed.values |= {"record": row, "wanted": row.next_size, "over": max(row.next_size - known.limit, 0)}
     if records or at_risk:
         _queue(facts, observed)
@@ -88,7 +92,7 @@ def _refused(facts: Facts, observed: Observed, lines: pd.DataFrame, records: lis
     """Add from when to when put-backs were refused, how often, and how large the record would have been."""
     by_check = lines["event"] == "put-back-failed"
     named, failed = lines[~by_check], lines[by_check]
-    printed, span = named["total"].dropna(), refs.span(lines["first"], lines["last"])
+    printed, span = named["total"].fillna(named["length"]).dropna(), refs.span(lines["first"], lines["last"])
     observed.values |= {
         "first": span and span[0], "last": span and span[1], "rate": sizes.rate(named if len(named) else failed),
         "refused_bytes": int(printed.iloc[0]) if len(printed) else max((row.next_size for row in records), default=None),
