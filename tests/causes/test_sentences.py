@@ -67,6 +67,7 @@ def test_a_sentence_says_the_same_in_both_languages() -> None:
         assert optional[0] == optional[1], text.en
         assert {f"{{{n}}}" in text.en for n in re.findall(r"\{(\w+):[^{}]*\|[^{}]*\}", text.en)} <= {True}, text.en
         assert text.en != text.zh or not re.search(r"[a-z]+ [a-z]+ [a-z]+", text.en), text.en
+        assert re.search("[\u4e00-\u9fff]", chinese) or not re.search(r"([a-z]+ ){3}[a-z]+", text.en), text.en
 
 
 def test_chinese_has_one_term_for_a_thing() -> None:
