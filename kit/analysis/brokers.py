@@ -88,6 +88,12 @@ def addresses(facts: Facts) -> dict[str, set[str]]:
     return dict(hosts)
 
 
+def may_be(facts: Facts, file: str, name: str | None) -> bool:
+    """Return whether a file may be of the broker of this name: each has queues of the same numbers."""
+    broker = of_file(facts, file)
+    return not name or broker is None or broker.name in (name, broker.root)
+
+
 def is_of(facts: Facts, hosts: Hosts, file: str, address: str | None = None) -> bool | None:
     """Return whether a file, and the address it names, belongs to the broker that stored under `hosts`; None if that is
     open.

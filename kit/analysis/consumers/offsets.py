@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Iterator
 from typing import Any, Final
 
+from kit.analysis import brokers
 from kit.analysis.consumers import consumer_logs, lag
 from kit.inventory.references import Ref
 from kit.rocketmq import names
@@ -265,21 +266,37 @@ def _resets(facts: Facts, requests: dict[tuple[str, str], Any]) -> Iterator[Row]
             if r["queue_id"] is not None
             if at is None or r["first"] is None or at - BEFORE <= r["first"] <= at + TAKES_EFFECT
         ]
-        moves = {r["queue_id"]: _move("", r, None, r["offset"]) for r in soon if r["event"] == "pull-started"}
+        moves = {_queue(r): _move("", r, None, r["offset"]) for r in soon if r["event"] == "pull-started"}
         for row in _commands(facts):
             if (row["group"], row["topic"]) == (group, topic):
                 exact = row["offset"] is not None
-                moves[row["queue_id"]] = _move("", row, row["offset"], row["reset_to"], exact=exact)
-        for row in soon:
-            end = moves[row["queue_id"]]["end"] if row["queue_id"] in moves else row["requested"]
-            if row["event"] == "consumer-offset-back" and row["requested"] == end:
-                moves[row["queue_id"]] = _move("", row, row["stored"], end, exact=True)
+                moves[_queue(row)] = _move("", row, row["offset"], row["reset_to"], exact=exact)
+        for row in (r for r in soon if r["event"] == "consumer-offset-back"):  # the line names no broker
+            known = [q for q in moves if q[1] == row["queue_id"] and brokers.may_be(facts, row["file"], q[0])]
+            queue = known[0] if known else _queue(row)
+            if queue not in moves or row["requested"] == moves[queue]["end"]:
+                named = row | {"broker": queue[0] or None}
+                moves[queue] = _move("", named, row["stored"], row["requested"], exact=True)
         own = [row for row in copies(facts) if (row["group"], row["topic"]) == (group, topic)]
-        before = {row["queue_id"]: row["offset"] for row in own if at and row["time"] and row["time"] <= at}
+        before = [row for row in own if at and row["time"] and row["time"] <= at]
         for queue, move in sorted(moves.items()):
-            start = before.get(queue) if move["start"] is None else move["start"]
+            starts = [row["offset"] for row in before if row["queue_id"] == queue[1] and _may_be(facts, row, queue[0])]
+            start = next(reversed(starts), None) if move["start"] is None else move["start"]
             ahead = move["end"] > start if start is not None else to == -1
             yield move | {"kind": "skip" if ahead else "reset", "start": start}
+
+
+def _queue(row: Row) -> tuple[str, int]:
+    return row["broker"] or "", row["queue_id"]
+
+
+def _may_be(facts: Facts, copy: Row, broker: str) -> bool:
+    """Return whether an offset of `copies` may be of a broker, or of any if that is not known."""
+    return (
+        not broker
+        or copy["broker"] in ("", broker)
+        or (copy["source"] == "copy" and brokers.may_be(facts, copy["file"], broker))
+    )
 
 
 def _first_starts(facts: Facts) -> Iterator[Row]:

@@ -88,7 +88,7 @@ def _judged(facts: Facts, record: Row, group: str, deliveries: Sequence[Row]) ->
     at, end, ref = known
     values = {"offset": at}
     at_it = (s for s in lag.stuck(facts) if (s.group, s.topic, s.queue_id, s.offset) == (group, topic, queue, at))
-    stuck = any(_is_at(facts, record, s.broker) for s in at_it)
+    stuck = any(brokers.may_be(facts, record["file"], s.broker) for s in at_it)
     looks = lag.refs(facts, group, topic, queue) if stuck else ()
     if own and stuck and offset == at:
         return "holds-queue", (*refs, *looks), values
@@ -114,7 +114,11 @@ def _passed(facts: Facts, record: Row, group: str, complete: bool) -> tuple[str,
     topic, queue, offset = record["topic"], record["queue_id"], record["queue_offset"]
     for move in facts.rows("offset_moves"):
         same = (move["group"], move["topic"], move["queue_id"]) == (group, topic, queue) and move["kind"] != "reset"
-        if same and _is_at(facts, record, move["broker"]) and (move["start"] or 0) <= offset < move["end"]:
+        if (
+            same
+            and brokers.may_be(facts, record["file"], move["broker"])
+            and (move["start"] or 0) <= offset < move["end"]
+        ):
             values = {"start": move["start"], "end": move["end"]}
             return f"skipped-{move['kind']}", (facts.ref(move["file"], move["line"]),), values
     expressions: dict[str, Ref] = {}
@@ -142,19 +146,17 @@ def matches(expression: str, tag: str | None) -> bool | None:
 def _position(facts: Facts, record: Row, group: str) -> tuple[int, int | None, tuple[Ref, ...]] | None:
     """Return (offset, end of the queue then, the line) of the last known position of a group in a copy's queue."""
     rows = lag.last_positions(facts, group, record["topic"]).to_dict("records")
-    own = [row for row in rows if row["queue_id"] == record["queue_id"] and _is_at(facts, record, row["broker"])]
+    own = [
+        row
+        for row in rows
+        if row["queue_id"] == record["queue_id"] and brokers.may_be(facts, record["file"], row["broker"])
+    ]
     if not own:
         return None
     row = own[-1]
     at = next((int(row[name]) for name in ("offset", "begin") if pd.notna(row[name])), 0)
     refs = (facts.ref(row["file"], int(row["line"])),) if pd.notna(row["line"]) else ()
     return at, None if pd.isna(row["end"]) else int(row["end"]), refs
-
-
-def _is_at(facts: Facts, record: Row, name: str | None) -> bool:
-    """Return whether a copy may be at the broker of this name: each has queues of the same numbers."""
-    broker = brokers.of_file(facts, record["file"])
-    return not name or broker is None or broker.name in (name, broker.root)
 
 
 def _is_of(row: Row, record: Row) -> bool:
