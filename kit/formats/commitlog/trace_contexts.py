@@ -16,6 +16,7 @@ from kit.formats.commitlog import batches, segments
 from kit.formats.commitlog.schema import TRACES, File, Wanted
 from kit.formats.patterns import forms
 from kit.formats.printed_times import NANO_LAST_MS
+from kit.formats.values import integer
 from kit.rocketmq import binary_format as f
 
 _LAYOUTS: Final = forms("trace_contexts")
@@ -51,28 +52,23 @@ def _row(fields: list[str]) -> dict[str, Any]:
         names = (*names[:12], "success")
     row: dict[str, Any] = {"problem": None if _LEAST[fields[0]] <= len(fields) <= len(names) else "fields"}
     for name, text in zip(names, fields, strict=False):
-        try:
+        if text not in ("", "null"):
             row[name] = _value(name, text)
-        except ValueError:
-            row["problem"] = "fields"
+            row["problem"] = "fields" if row[name] is None else row["problem"]
     return row
 
 
 def _value(name: str, text: str) -> Any:
+    """Return a printed value as its column holds it, None for what does not fit."""
     kind = _TYPES[name]
-    if text in ("", "null"):
-        return None
-    if kind == pa.bool_():
-        if text.lower() not in ("true", "false"):
-            raise ValueError(text)
-        return text.lower() == "true"
     if kind == pa.string():
         return text
-    number = int(text)
-    most = NANO_LAST_MS if name == "time" else (2**31 - 1 if kind == pa.int32() else 2**63 - 1)
-    if not -most <= number <= most or (name == "time" and number < 0):
-        raise ValueError(text)
-    return number * 1000 if name == "time" else number
+    if kind == pa.bool_():
+        return {"true": True, "false": False}.get(text.lower())
+    if name != "time":
+        return integer(text, kind.bit_width)
+    ms = integer(text)
+    return None if ms is None or not 0 <= ms <= NANO_LAST_MS else 1000 * ms
 
 
 def trace_rows(file: File, start: int, stop: int, topics: frozenset[str]) -> Iterator[pa.RecordBatch]:

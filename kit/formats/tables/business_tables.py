@@ -19,6 +19,7 @@ from kit.formats import printed_times
 from kit.formats.patterns import patterns
 from kit.formats.tables import delimited
 from kit.formats.values import integer, truncated
+from kit.rocketmq import ids
 
 _RECORDS: Final = {"physical_offset", "store_size"}
 """Columns of records of a store, as `decode` writes them: no business rows."""
@@ -117,7 +118,7 @@ def _unfold(row: list[str | None], width: int) -> list[str | None]:
             continue
         size = len(tail) // count
         parts = [tail[i : i + size] for i in range(0, len(tail), size)]
-        if count == 1 or is_offset_id(parts[0][0]) != is_offset_id(parts[1][0]):
+        if count == 1 or _is_offset_id(parts[0][0]) != _is_offset_id(parts[1][0]):
             return [*row[: width - count], *(",".join(part) for part in parts)]
     return row
 
@@ -135,15 +136,8 @@ CELLS: Final = patterns("cells")
 HEX: Final = re.compile(r"[0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24})?$")
 
 
-def is_offset_id(text: str) -> bool:
-    """Return whether an id is an offset message id, not a UNIQ_KEY of the same length: an int32 port, then an int64
-    offset (`MessageDecoder.createMessageId`).
-    """
-    if not HEX.match(text):
-        return False
-    host = len(text) - 24
-    port, offset = int(text[host : host + 8], 16), int(text[host + 8 :], 16)
-    return 0 < port < 65536 and offset < 1 << 48
+def _is_offset_id(text: str) -> bool:
+    return bool(HEX.match(text)) and ids.classify(text)[0] == "offset"
 
 
 def guess(names: Sequence[str], sample: list[list[str | None]]) -> dict[str, Any] | None:
@@ -165,8 +159,8 @@ def guess(names: Sequence[str], sample: list[list[str | None]]) -> dict[str, Any
             at[field] = -best[1]
             free.discard(-best[1])
 
-    take("uniq_key", lambda c: c.share(lambda v: not is_offset_id(v.split(",")[0])) if c.hex > 0.9 else 0)
-    take("offset_msg_id", lambda c: c.share(lambda v: is_offset_id(v.split(",")[0])) if c.hex > 0.9 else 0)
+    take("uniq_key", lambda c: c.share(lambda v: not _is_offset_id(v.split(",")[0])) if c.hex > 0.9 else 0)
+    take("offset_msg_id", lambda c: c.share(lambda v: _is_offset_id(v.split(",")[0])) if c.hex > 0.9 else 0)
     for i in [i for i in free if columns[i].hex > 0.9]:
         free.discard(i)
     if times := sorted(i for i in free if columns[i].times > 0.9):

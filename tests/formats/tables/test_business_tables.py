@@ -107,14 +107,6 @@ def test_a_parquet_table_is_read_like_a_csv(tmp_path: Path) -> None:
     assert got[3]["time"] == 1_000_000 * dt.datetime(2024, 5, 14, 10, 3, tzinfo=dt.UTC).timestamp()
 
 
-def test_offset_id_and_uniq_key_of_one_length() -> None:
-    assert business_tables.is_offset_id("0A140D0B00002A9F000000000000026A")
-    assert not business_tables.is_offset_id("0A140D151A0C0C387F4466B0BCE60000")
-    assert not business_tables.is_offset_id("0A14101500000C387F4466B662A40000")  # 4.6.1 writes a pid of zeros
-    assert business_tables.is_offset_id("FD20001300000000000000000000002300002A9F0000000000000555")
-    assert not business_tables.is_offset_id(UNIQ6.format(0))
-
-
 def test_declared_columns_replace_guessed_ones(tmp_path: Path) -> None:
     assert business_tables.parse_override("a/b.csv:key=no,status=st") == ("a/b.csv", {"key": "no", "status": "st"})
     for bad in ("a.csv", "a.csv:", "a.csv:colour=red", "a.csv:key="):
