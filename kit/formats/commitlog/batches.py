@@ -63,7 +63,7 @@ def address(host: bytes) -> str:
 
 def offset_ids(hosts: pa.BinaryArray, physical: np.ndarray) -> pa.StringArray:
     """Return offset message ids: store host and physical offset in upper-case hex (`MessageDecoder`)."""
-    places = [None, pa.py_buffer(np.arange(0, 8 * len(hosts) + 1, 8, np.int32)), pa.py_buffer(physical.astype(">i8"))]
+    places = [None, pa.py_buffer(8 * np.arange(len(hosts) + 1, dtype=np.int32)), pa.py_buffer(physical.astype(">i8"))]
     raw = pc.binary_join_element_wise(hosts, pa.Array.from_buffers(pa.binary(), len(hosts), places), b"")
     ends, digits = 2 * np.frombuffer(raw.buffers()[1], np.int32), _HEX[np.frombuffer(raw.buffers()[2], np.uint8)]
     return pa.Array.from_buffers(pa.string(), len(hosts), [None, pa.py_buffer(ends), pa.py_buffer(digits)])
