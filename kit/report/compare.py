@@ -75,6 +75,8 @@ def is_findings(findings: Any) -> bool:
     listed = findings.get("findings") if isinstance(findings, Mapping) else None
     if not isinstance(listed, list) or findings.get("schema") != SCHEMA:
         return False
+    if not isinstance(findings.get("evidence", {}), Mapping):
+        return False
     return all(isinstance(item, Mapping) and isinstance(item.get("cause"), str) for item in listed)
 
 

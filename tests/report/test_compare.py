@@ -78,7 +78,11 @@ def test_a_table_safe_for_a_terminal() -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", [{}, [], None, {"schema": 2, "findings": []}, {"schema": 1, "findings": [1]}, {"schema": 1, "findings": "x"}]
-)
+    "bad",
+    [
+        {}, [], None, {"schema": 2, "findings": []}, {"schema": 1, "findings": [1]}, {"schema": 1, "findings": "x"},
+        {"schema": 1, "findings": [], "evidence": "x"},
+    ],
+)  # fmt: skip
 def test_what_is_no_findings_json(bad: Any) -> None:
     assert is_findings(BEFORE) and not is_findings(bad)
