@@ -14,8 +14,8 @@ COUNTED: Final = ("half_messages", *STATES, "committed_twice", "without_row", "r
 @memo
 def summary(facts: Facts) -> dict[str, Any]:
     """Return how many transactions the stores have: `half_messages`, each of `STATES`, and of them `committed_twice`,
-    `without_row` (committed, without a business row); how many half records a check `renewed`, messages `dead_lettered`.
-    {} without a store.
+    `without_row` (committed, without a business row, of groups of which rows are here); how many half records a check
+    `renewed`, messages `dead_lettered`. {} without a store.
 
     `discarded` is None where the version does not keep what it discards and no log reports it; `pending` where the logs
     at hand have a hole (not `whole`) in which the end of an open transaction may lie; what would be 0, where one is cut off.
@@ -24,7 +24,9 @@ def summary(facts: Facts) -> dict[str, Any]:
         return {}
     rows, stretches = facts.rows("transaction_totals"), brokers.stretches(facts)
     groups, whole = [row for row in rows if row["half_messages"]], not stretches
-    counts: dict[str, Any] = {name: sum(row[name] for row in groups) for name in COUNTED}
+    counts: dict[str, Any] = {name: sum(row[name] or 0 for row in groups) for name in COUNTED}
+    if groups and all(row["without_row"] is None for row in groups):
+        counts["without_row"] = None
     # CLUSTER is stored by 4.6.0 and later, which all keep what they discard.
     knows_discarded = (
         not groups

@@ -125,8 +125,9 @@ NAMED: Final = 2
 def weighed(facts: Facts, finding: Finding) -> Finding:
     """Return a finding without what it concludes from what is not there, where the evidence would not show it."""
     finding = _earlier(facts, _documented(facts, _without_absence(facts, finding)))
-    if facts.has("messages") and facts.rows("same_names"):
-        # What one cluster shows does not refute what happened in another one.
+    shown = any(step.holds and step.role == "deciding" for step in finding.steps)
+    if shown and facts.has("messages") and facts.rows("same_names"):
+        # What one cluster shows does not refute what was seen of another one.
         finding.steps = [attrs.evolve(step, holds=step.holds or None) for step in finding.steps]
     if _excerpt(facts):
         finding.figures = {name: value if value != 0 else None for name, value in finding.figures.items()}

@@ -153,6 +153,8 @@ def test_one_cluster_refutes_nothing_that_happened_in_another_of_that_name() -> 
     known = facts(**rows, foreign_answers=[WRONG | {"answer": "COMMIT", "wrong": False}])
     assert causes.examine(known, "shared-producer-group").verdict == "ruled_out"
     assert shown_by.weighed(known, causes.examine(known, "shared-producer-group")).verdict != "ruled_out"
+    nothing = facts(**rows | {"known_texts": []})
+    assert shown_by.weighed(nothing, causes.examine(nothing, "shared-producer-group")).verdict == "ruled_out"
 
 
 Rows = list[dict[str, Any]] | str

@@ -1,9 +1,9 @@
 -- One row per producer group of transactions (null: unknown): producer_group, half_messages, committed, rolled_back, discarded, pending, committed_twice,
--- checked, renewed (half records that a check or the immunity time wrote), without_row (committed, no business row), immune, cluster (half messages with
--- those properties), dead (dead letters, also of messages without a transaction), first, last (time). At most as many rows as producer groups.
+-- checked, renewed (half records that a check or the immunity time wrote), without_row (committed, no business row; null for a group none of
+-- whose rows is here), immune, cluster (half messages with those properties), dead (dead letters, also of messages without a transaction), first, last (time). At most as many rows as producer groups.
 select producer_group, count(state) as half_messages, count_if(state = 'committed') as committed, count_if(state = 'rolled_back') as rolled_back,
   count_if(state = 'discarded') as discarded, count_if(state = 'pending') as pending, count_if(state is not null and commits > 1) as committed_twice,
   count_if(check_times > 0) as checked, coalesce(sum(case when state is not null then half_records - 1 end), 0) as renewed,
-  count_if(state = 'committed' and not with_row) as without_row, count_if(immune) as immune, count_if(cluster) as cluster, count_if(dead) as dead,
+  if(count_if(with_row) > 0, count_if(state = 'committed' and not with_row), null) as without_row, count_if(immune) as immune, count_if(cluster) as cluster, count_if(dead) as dead,
   min(half_time) as first, max(last_time) as last
 from transactions group by producer_group order by producer_group
