@@ -177,6 +177,11 @@ _HEAD: Final = re.compile(r"#\w[\w ()]*(?:\s+#\w[\w ()]*)+$")
 _PAIR: Final = re.compile(r"#(?:brokerName|Master\w+|SyncStateSet\w+)\s+[^\s#]|(?:Not)?InSyncReplica:\s")
 _SECTION: Final = re.compile(r"#(?:Consumer [\w&]+(?: [\w&]+)?|User Consume Info)#$")
 """What stands above each part of a client's consumerStatus."""
+_STATUS: Final = re.compile(
+    r"(?:\S+:\d+ +)?(?:EndTransactionQueueSize|bootTimestamp|brokerActive|brokerVersion(?:Desc)?|commitLog(?:DiskRatio|M\w+Offset)|dispatchBehindBytes|msgPutTotal\w+|pageCacheLockTimeMills|putMessageDistributeTime|remain(?:HowMany|Transient)\w+|sendThreadPoolQueue(?:HeadWaitTimeMills|Size)) *: ?\S"
+)
+_NAMED: Final = re.compile(r"(?:\S+:\d+ +)?\w+ *: ?\S")
+"""A line of brokerStatus: tools/command/broker/BrokerStatusSubCommand."""
 _TOTAL: Final = re.compile(r"(?:Consume TPS|Diff Total|Consume Inflight Total): ")
 _ROW: Final = re.compile(r"[^\s:]+(?: [^\s:]+)?\s{2,}\S|\S+\t\S")
 """Cells with more than one blank between them."""
@@ -212,9 +217,13 @@ def of_mqadmin(lines: Sequence[Line]) -> tuple[dict[int, str], frozenset[int]]:
     last, inside = 0, ""
     for line in lines:
         command = _command(line.text)
-        if command and not (command == MQADMIN_PAIRS and inside == MQADMIN_PAIRS):
+        if command and not (command == inside and command in (MQADMIN_PAIRS, "brokerStatus")):
             commands[line.number] = inside = command
-        elif command or _TOTAL.match(line.text) or (inside and line.number - last <= 1 and _ROW.match(line.text)):
+        elif (
+            command
+            or _TOTAL.match(line.text)
+            or (inside and line.number - last <= 1 and (_NAMED if inside == "brokerStatus" else _ROW).match(line.text))
+        ):
             rows.add(line.number)
         else:
             inside = ""
@@ -227,6 +236,8 @@ def _command(text: str) -> str | None:
         return MQADMIN_PAIRS
     if _SECTION.match(text):
         return "consumerStatus"
+    if _STATUS.match(text):
+        return "brokerStatus"
     if not _HEAD.match(text):
         return None
     joined = " ".join(text.split())

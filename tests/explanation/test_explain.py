@@ -136,6 +136,14 @@ def test_parts_of_a_running_info() -> None:
     assert row == ("mqadmin-table", "A table of mqadmin consumerStatus")
 
 
+def test_counts_of_a_broker() -> None:
+    """BrokerStatusSubCommand: `%-32s: %s`, of several brokers with the address before it; anything else is not."""
+    own = "commitLogDiskRatio              : 0.90\ngetTotalTps                     : 1021.9 1020.1 998.2\n"
+    of_several = "10.1.1.11:10911          bootTimestamp                   : 1709600458117\n"
+    rows = [(row["line"], row["slug"]) for row in explain(f"{own}{of_several}\ngetTotalTps: 3")]
+    assert rows == [(1, "mqadmin-table"), (5, None)]
+
+
 def test_tables_of_mqadmin_between_other_lines() -> None:
     paste = (
         "we have lag:\n\n$ sh mqadmin consumerProgress -n 10.20.30.40:9876 -g points\n"
