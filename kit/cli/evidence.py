@@ -11,22 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from kit.cli.shared import (
-    PATH,
-    STDIO,
-    OnEvidence,
-    Refusal,
-    answer,
-    exported,
-    json_option,
-    nothing_matches,
-    open_case,
-    outside,
-    read_ahead,
-    say,
-    standard_input,
-    user_errors,
-)
+from kit.cli import shared
 from kit.i18n import labels, printable
 
 if TYPE_CHECKING:
@@ -37,26 +22,26 @@ if TYPE_CHECKING:
 TEXTS: Final = labels("cli")["evidence"]
 
 
-@click.command(cls=OnEvidence, pasted=True)
-@json_option("write findings.json here; - is standard output")
-@click.option("--out", type=PATH, help="write findings.json and tables/ into this folder")
+@click.command(cls=shared.OnEvidence, pasted=True)
+@shared.json_option("write findings.json here; - is standard output")
+@click.option("--out", type=shared.PATH, help="write findings.json and tables/ into this folder")
 @click.option("--fail-on", type=click.Choice(["confirmed", "suspected"]), help="exit with 4 where a root cause is")
 @click.option("-v", "--verbose", is_flag=True, help="list what was ruled out and what could not be decided too")
 def triage(
     evidence: Path, json_file: Path | None, out: Path | None, fail_on: str | None, verbose: bool, **chosen: Any
 ) -> None:
     """Examine the evidence for every cause; - reads pasted lines."""
-    outside(evidence, json_file)
+    shared.outside(evidence, json_file)
     first = _first_answer(evidence, chosen["lang"])
-    if first and str(json_file) != STDIO:
+    if first and str(json_file) != shared.STDIO:
         click.echo(first + "\n")
     # Only now: these imports take longer than a paste takes to be explained.
     import kit
     from kit.case import bug_report, output
     from kit.evidence import disk
 
-    case = open_case(evidence, out, **chosen)
-    read_ahead(case)
+    case = shared.open_case(evidence, out, **chosen)
+    shared.read_ahead(case)
     with output.into(out, "triage", case.lang) if out else contextlib.nullcontext() as folder:
         findings = kit.triage(case)
         if folder:
@@ -68,7 +53,7 @@ def triage(
                 bug_report.write(folder, case)
     from kit.report import terminal  # and with it the charts' table
 
-    answer(terminal.verdicts(findings, case.lang, verbose=verbose), findings, json_file)
+    shared.answer(terminal.verdicts(findings, case.lang, verbose=verbose), findings, json_file)
     click.get_current_context().meta["condition"] = _meets(findings, fail_on)
 
 
@@ -98,8 +83,8 @@ def _first_answer(evidence: Path | str, lang: Lang) -> str:
     return blocks(rows, lang) if rows else ""
 
 
-@click.command(cls=OnEvidence)
-@click.option("--out", type=PATH, required=True, help="folder of the report")
+@click.command(cls=shared.OnEvidence)
+@click.option("--out", type=shared.PATH, required=True, help="folder of the report")
 @click.option(
     "--cause", default="auto", show_default=True, help="a cause's slug, or auto: those confirmed or suspected"
 )
@@ -116,13 +101,13 @@ def report(evidence: Path, out: Path, cause: str, opens: bool, redact: bool, **c
     known = {each.slug: each.kind for each in causes.discover()}
     if cause not in {"auto", *known, *PROBLEMS}:
         roots = [slug for slug, kind in known.items() if kind == "root_cause"]
-        raise Refusal(TEXTS["no_cause"].say(cause=printable(cause), roots=roots).render(chosen["lang"]))
-    case = open_case(evidence, out, **chosen)
-    read_ahead(case)
+        raise shared.Refusal(TEXTS["no_cause"].say(cause=printable(cause), roots=roots).render(chosen["lang"]))
+    case = shared.open_case(evidence, out, **chosen)
+    shared.read_ahead(case)
     writer = importlib.import_module("kit.redaction.report" if redact else "kit.report.build")
     page = writer.run(case, out, cause=cause)
     # Only the path goes to standard output, for scripts.
-    say(terminal.closing(json.loads((out / "findings.json").read_text(encoding="utf-8")), case.lang), err=True)
+    shared.say(terminal.closing(json.loads((out / "findings.json").read_text(encoding="utf-8")), case.lang), err=True)
     click.echo(page)
     if opens:
         click.launch(str(page))
@@ -132,12 +117,12 @@ def written(case: Case, rows: list[tuple[str, Any]], out: Path) -> None:
     """Print what was counted, and where the files are."""
     from kit.report.console import table
 
-    say(table([(name, f"{value:,}" if isinstance(value, int) else str(value)) for name, value in rows]))
+    shared.say(table([(name, f"{value:,}" if isinstance(value, int) else str(value)) for name, value in rows]))
     click.echo(TEXTS["written"].say(path=printable(str(out))).render(case.lang), err=True)
 
 
-@click.command(cls=OnEvidence)
-@exported
+@click.command(cls=shared.OnEvidence)
+@shared.exported
 @click.option("--body", is_flag=True, help="with the decompressed bodies")
 def decode(evidence: Path, out: Path, body: bool, form: str, **chosen: Any) -> None:
     """Decode the commitlog into OUT/messages and OUT/skipped."""
@@ -145,32 +130,32 @@ def decode(evidence: Path, out: Path, body: bool, form: str, **chosen: Any) -> N
 
     # Complete Parquet is written without the workspace, which alone needs the digests.
     passing = form == "parquet" and not (body or chosen["since"] or chosen["until"])
-    case = open_case(evidence, out, hashes=not passing, **chosen)
+    case = shared.open_case(evidence, out, hashes=not passing, **chosen)
     written(case, write.decoded(case, out, body=body, form=form), out)
 
 
-@click.command(cls=OnEvidence)
-@exported
+@click.command(cls=shared.OnEvidence)
+@shared.exported
 def logs(evidence: Path, out: Path, form: str, **chosen: Any) -> None:
     """Write every text log into OUT/logs."""
     from kit.report import write
 
-    case = open_case(evidence, out, **chosen)
+    case = shared.open_case(evidence, out, **chosen)
     written(case, write.parsed_logs(case, out, form=form), out)
 
 
-@click.command(cls=OnEvidence)
+@click.command(cls=shared.OnEvidence)
 def inventory(evidence: Path, **chosen: Any) -> None:
     """List what was found: kind, size, time span, zone, SHA-256, replicas."""
     from kit.report import terminal
 
-    case = open_case(evidence, eager=False, **chosen)
-    say(terminal.inventory(case.inventory, case.lang))
+    case = shared.open_case(evidence, eager=False, **chosen)
+    shared.say(terminal.inventory(case.inventory, case.lang))
 
 
-@click.command(cls=OnEvidence)
+@click.command(cls=shared.OnEvidence)
 @click.argument("ids", metavar="ID...", nargs=-1, required=True)
-@json_option("write the complete life to this file, for several ids a list; - is standard output")
+@shared.json_option("write the complete life to this file, for several ids a list; - is standard output")
 def trace(evidence: Path, ids: tuple[str, ...], json_file: Path | None, **chosen: Any) -> None:
     """Show the life of a message, by UNIQ_KEY, offset message id or business key.
 
@@ -179,20 +164,20 @@ def trace(evidence: Path, ids: tuple[str, ...], json_file: Path | None, **chosen
     import kit
     from kit.report import console
 
-    outside(evidence, json_file)
-    case = open_case(evidence, **chosen)
-    given = [standard_input().decode(errors="replace") if each == STDIO else each for each in ids]
+    shared.outside(evidence, json_file)
+    case = shared.open_case(evidence, **chosen)
+    given = [shared.standard_input().decode(errors="replace") if each == shared.STDIO else each for each in ids]
     wanted = [line for each in given for line in each.split("\n") if line.strip()]
     lives = kit.traces(case, wanted)
     single = len(wanted) == 1
     text = console.life(lives[0], case.lang) if single else console.lives(lives, case.lang)
-    answer(text, lives[0] if single else lives, json_file)
+    shared.answer(text, lives[0] if single else lives, json_file)
     if not any(life[kind] for life in lives for kind in ("records", "ops", "handled", "traces", "mentions")):
-        nothing_matches(TEXTS["no_copy"].say(ids=", ".join(wanted[:4])), case.lang)
+        shared.nothing_matches(TEXTS["no_copy"].say(ids=", ".join(wanted[:4])), case.lang)
 
 
-@click.command(cls=OnEvidence)
-@click.option("--out", type=PATH, required=True, help="folder of the smaller evidence: empty, or not there yet")
+@click.command(cls=shared.OnEvidence)
+@click.option("--out", type=shared.PATH, required=True, help="folder of the smaller evidence: empty, or not there yet")
 @click.option("--topic", help="only records of messages sent to this topic, wherever their copies are")
 @click.option(
     "--id",
@@ -206,8 +191,8 @@ def cut(evidence: Path, out: Path, topic: str | None, ids: tuple[str, ...], **ch
     from kit.collection import cut as cutting
 
     since, until = chosen.pop("since"), chosen.pop("until")
-    case = open_case(evidence, out, **chosen)
-    with user_errors(ValueError):
+    case = shared.open_case(evidence, out, **chosen)
+    with shared.user_errors(ValueError):
         counts = cutting.cut(case, out, cutting.Wish(instant(since), instant(until), topic, ids))
     lines = [
         (cutting.NAMES[name].in_(case.lang), cutting.count_text(count, case.lang)) for name, count in counts.items()
@@ -215,20 +200,20 @@ def cut(evidence: Path, out: Path, topic: str | None, ids: tuple[str, ...], **ch
     written(case, lines, out)
     records = counts.get("records")
     if isinstance(records, tuple) and records[0] == 0 and (topic or ids):
-        nothing_matches(TEXTS["no_record"].say(out=str(out)), case.lang)
+        shared.nothing_matches(TEXTS["no_record"].say(out=str(out)), case.lang)
 
 
-@click.command(cls=OnEvidence)
-@click.option("--out", type=PATH, help="folder for the notebooks (default: NAME-notebooks)")
+@click.command(cls=shared.OnEvidence)
+@click.option("--out", type=shared.PATH, help="folder for the notebooks (default: NAME-notebooks)")
 @click.option("--open", "first", default="10_triage", show_default=True, help="which to open, e.g. 50_broker_busy")
 def notebook(evidence: Path | str, out: Path | None, first: str, **chosen: Any) -> None:
     """Open JupyterLab on copies of the notebooks that name the evidence; copies that are there are kept."""
     from kit.report.notebooks import copies
 
-    case = open_case(evidence, eager=False, **chosen)
+    case = shared.open_case(evidence, eager=False, **chosen)
     case.progress.end()
     folder = out or Path(f"{Path(case.name).name}-notebooks")
-    outside(evidence, folder)
+    shared.outside(evidence, folder)
     workspace = chosen["workspace"]
     parameters = {
         "evidence": case.name if isinstance(evidence, str) else str(evidence.resolve()),
@@ -241,9 +226,9 @@ def notebook(evidence: Path | str, out: Path | None, first: str, **chosen: Any) 
     sys.exit(subprocess.run([sys.executable, "-m", "jupyter", "lab", str(opened)], check=False).returncode)
 
 
-@click.command(cls=OnEvidence)
+@click.command(cls=shared.OnEvidence)
 @click.option("--broker", metavar="VERSION", help="release of the broker, if the evidence does not name it")
-@json_option("write the hazards here; - is standard output")
+@shared.json_option("write the hazards here; - is standard output")
 def doctor(evidence: Path, broker: str | None, json_file: Path | None, **chosen: Any) -> None:
     """List hazards in configuration and names, before or after an incident; a broker.conf alone is explained."""
     from kit.causes import doctor as examination
@@ -251,29 +236,29 @@ def doctor(evidence: Path, broker: str | None, json_file: Path | None, **chosen:
     from kit.rocketmq.versions import Version
 
     for place in (json_file, chosen["workspace"]):
-        outside(evidence, place)
-    with user_errors(ValueError):
+        shared.outside(evidence, place)
+    with shared.user_errors(ValueError):
         version = Version.parse(broker) if broker is not None else None
     checkup = examination.of_files(evidence, version)
     if checkup is None:
-        checkup = examination.of_case(open_case(evidence, **chosen, eager=False), version)
-    answer(terminal.checkup(checkup, chosen["lang"]), checkup.as_dict(chosen["lang"]), json_file)
+        checkup = examination.of_case(shared.open_case(evidence, **chosen, eager=False), version)
+    shared.answer(terminal.checkup(checkup, chosen["lang"]), checkup.as_dict(chosen["lang"]), json_file)
 
 
-@click.command(cls=OnEvidence)
-@click.option("--out", type=PATH, required=True, help="folder of the postmortem")
-@click.option("--notes", type=PATH, help="YAML file with the team's notes; if absent, an example is written")
+@click.command(cls=shared.OnEvidence)
+@click.option("--out", type=shared.PATH, required=True, help="folder of the postmortem")
+@click.option("--notes", type=shared.PATH, help="YAML file with the team's notes; if absent, an example is written")
 def postmortem(evidence: Path, out: Path, notes: Path | None, **chosen: Any) -> None:
     """Write the blameless postmortem: timeline, causes, impact, the team's notes and actions."""
     from kit.evidence.workspace import WorkspaceInside
     from kit.notebook import postmortem as team
     from kit.report import build
 
-    case = open_case(evidence, out, **chosen)
-    with user_errors(team.notes.BadNotes, WorkspaceInside, IsADirectoryError):
+    case = shared.open_case(evidence, out, **chosen)
+    with shared.user_errors(team.notes.BadNotes, WorkspaceInside, IsADirectoryError):
         title = team.written(notes, case).texts["title"] if notes else ""
     page = build.postmortem(case, out, notes, title)
-    say(page)
+    shared.say(page)
 
 
 COMMANDS = (triage, report, notebook, decode, logs, inventory, trace, cut, postmortem, doctor)

@@ -11,17 +11,7 @@ from typing import Any, Final
 
 import click
 
-from kit.cli.shared import (
-    PATH,
-    STDIO,
-    Refusal,
-    answer,
-    at_workspace,
-    in_language,
-    json_option,
-    standard_input,
-    user_errors,
-)
+from kit.cli import shared
 from kit.i18n import Lang, labels, printable
 
 TEXTS: Final = labels("cli")["offline"]
@@ -30,7 +20,7 @@ TEXTS: Final = labels("cli")["offline"]
 @click.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID…")
 @click.option("--near", help="ISO date or time near the message: selects the month of a UNIQ_KEY")
-@in_language
+@shared.in_language
 def msgid(ids: tuple[str, ...], near: str | None, lang: Lang) -> None:
     """Decode message ids: kind, every field, and both times if two months are possible."""
     from kit.formats.printed_times import iso
@@ -40,7 +30,7 @@ def msgid(ids: tuple[str, ...], near: str | None, lang: Lang) -> None:
     try:
         about = iso(near) if near else None
     except ValueError:
-        raise Refusal(TEXTS["bad_date"].say(text=printable(near or "")).render(lang)) from None
+        raise shared.Refusal(TEXTS["bad_date"].say(text=printable(near or "")).render(lang)) from None
     every = list(decode_each(ids, about))
     click.echo("\n".join(console.decoded(each, lang) for each in every))
     if any(isinstance(each, BadId) for each in every):
@@ -70,7 +60,7 @@ def msgid(ids: tuple[str, ...], near: str | None, lang: Lang) -> None:
 @click.option("--group", help="consumer group that sends it back (default: the longest that is allowed)")
 @click.option("--check-max", type=click.IntRange(min=1), help="transactionCheckMax (default: that of the release)")
 @click.option("--dledger", is_flag=True, help="a DLedger broker")
-@in_language
+@shared.in_language
 def size(body: int, topic: str, lang: Lang, **chosen: Any) -> None:
     """Compute the stored size of a message, now and after each rewrite, and the largest safe body."""
     from kit.report import console
@@ -80,13 +70,13 @@ def size(body: int, topic: str, lang: Lang, **chosen: Any) -> None:
     pairs = [item.partition("=") for item in (*chosen.pop("properties"), *chosen.pop("more"))]
     wrong = next((name for name, equals, _ in pairs if not (name and equals)), None)
     if wrong is not None:
-        raise Refusal(TEXTS["bad_property"].say(text=printable(wrong)).render(lang))
+        raise shared.Refusal(TEXTS["bad_property"].say(text=printable(wrong)).render(lang))
     set_ = {name: value for name, _, value in pairs}
     given = [chosen.pop(name) for name in ("broker", "client")]
-    with user_errors(ValueError):
+    with shared.user_errors(ValueError):
         release, sender = (Version.parse(text) if text is not None else None for text in given)
     for old in (v for v in (release, sender) if v is not None and v < OLDEST):
-        raise Refusal(TEXTS["too_old"].say(version=str(old), oldest=str(OLDEST)).render(lang))
+        raise shared.Refusal(TEXTS["too_old"].say(version=str(old), oldest=str(OLDEST)).render(lang))
     common = {name: value for name, value in chosen.items() if value is not None}
     producer_group = set_.pop("PGROUP", None)
     spec = sizes.rewrites(
@@ -100,19 +90,19 @@ def size(body: int, topic: str, lang: Lang, **chosen: Any) -> None:
 @click.option("--since", help="ISO time; UTC if it has no zone")
 @click.option("--until", help="ISO time")
 @click.option("--topic", help="only the consume queues of this topic")
-@in_language
+@shared.in_language
 def collect(since: str | None, until: str | None, topic: str | None, lang: Lang) -> None:
     """Print a shell script that collects evidence on a broker's or client's host; nothing is collected here."""
     from kit.collection.collect import script
 
-    with user_errors(ValueError):
+    with shared.user_errors(ValueError):
         click.echo(script(since, until, topic, lang), nl=False)
 
 
 @click.command()
-@click.argument("before", type=PATH)
-@click.argument("after", type=PATH)
-@in_language
+@click.argument("before", type=shared.PATH)
+@click.argument("after", type=shared.PATH)
+@shared.in_language
 def compare(before: Path, after: Path, lang: Lang) -> None:
     """Show which verdicts and figures changed between two findings.json."""
     from kit.report.compare import compare, render
@@ -121,8 +111,8 @@ def compare(before: Path, after: Path, lang: Lang) -> None:
 
 
 @click.command()
-@click.argument("folder", metavar="DIR", type=PATH)
-@in_language
+@click.argument("folder", metavar="DIR", type=shared.PATH)
+@shared.in_language
 def gallery(folder: Path, lang: Lang) -> None:
     """Write DIR/index.html, an offline and searchable page over every report below DIR."""
     from kit.incidents import gallery as pages
@@ -130,7 +120,7 @@ def gallery(folder: Path, lang: Lang) -> None:
     try:
         click.echo(pages.write(folder, lang))
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise Refusal(f"{printable(str(folder))}: {TEXTS['no_folder'].in_(lang)}") from error
+        raise shared.Refusal(f"{printable(str(folder))}: {TEXTS['no_folder'].in_(lang)}") from error
 
 
 def _findings(path: Path, lang: Lang) -> dict[str, Any]:
@@ -139,7 +129,7 @@ def _findings(path: Path, lang: Lang) -> dict[str, Any]:
     with contextlib.suppress(OSError, ValueError):
         if is_findings(document := json.loads(path.read_text(encoding="utf-8"))):
             return dict(document)
-    raise Refusal(TEXTS["not_findings"].say(path=printable(str(path))).render(lang))
+    raise shared.Refusal(TEXTS["not_findings"].say(path=printable(str(path))).render(lang))
 
 
 @click.group()
@@ -148,7 +138,7 @@ def workspace() -> None:
 
 
 @workspace.command("list")
-@at_workspace
+@shared.at_workspace
 def list_(workspace: Path | None) -> None:
     """List every workspace: bytes, hours since it was used, evidence."""
     import time
@@ -160,8 +150,8 @@ def list_(workspace: Path | None) -> None:
 
 
 @workspace.command("clean")
-@at_workspace
-@in_language
+@shared.at_workspace
+@shared.in_language
 def clean_(workspace: Path | None, lang: Lang) -> None:
     """Remove every workspace and all unpacked files, except those in use and files that are not the kit's."""
     from kit.evidence import workspace as ws
@@ -173,8 +163,8 @@ def clean_(workspace: Path | None, lang: Lang) -> None:
 
 @click.command()
 @click.argument("text", nargs=-1, metavar="[FILE|-|TEXT…]")
-@json_option("write the rows to this file; - is standard output")
-@in_language
+@shared.json_option("write the rows to this file; - is standard output")
+@shared.in_language
 def explain(text: tuple[str, ...], json_file: Path | None, lang: Lang) -> None:
     """Explain pasted log lines, codes, ids and settings.
 
@@ -184,21 +174,21 @@ def explain(text: tuple[str, ...], json_file: Path | None, lang: Lang) -> None:
     from kit.explanation.explain import explain as explained
 
     rows = explained(_pasted(text), lang)
-    answer(blocks(rows, lang), rows, json_file)
+    shared.answer(blocks(rows, lang), rows, json_file)
 
 
 def _pasted(text: tuple[str, ...]) -> str:
     """Return the text of a file or of standard input, or the words themselves where they name no file."""
     from kit.explanation.pasted_lines import decoded
 
-    if text in ((), (STDIO,)):
-        return decoded(standard_input())
+    if text in ((), (shared.STDIO,)):
+        return decoded(shared.standard_input())
     try:
         if len(text) == 1 and Path(text[0]).exists():
             return decoded(Path(text[0]).read_bytes())
     except OSError as error:
         if error.errno not in (errno.ENAMETOOLONG, errno.EINVAL):
-            raise Refusal(f"{printable(text[0])}: {error.strerror}") from None
+            raise shared.Refusal(f"{printable(text[0])}: {error.strerror}") from None
     return " ".join(text)
 
 
