@@ -57,9 +57,7 @@ def admin_queues(facts: Facts) -> list[Row]:
 def first_stored(facts: Facts, topic: str) -> dict[tuple[str, int], int]:
     """Return {(broker, queue): the first offset still stored} from the latest topicStatus."""
     rows = [row for row in admin_queues(facts) if row["topic"] == topic and row["min_offset"] is not None]
-    return {
-        (row["broker"], row["queue_id"]): row["min_offset"] for row in sorted(rows, key=lambda row: row["min_offset"])
-    }
+    return {_queue(row): row["min_offset"] for row in sorted(rows, key=lambda row: row["min_offset"])}
 
 
 # --- what only points to a move -----------------------------------------------------------------------------------
@@ -73,7 +71,7 @@ def behind_the_first(facts: Facts) -> list[Row]:
     an offset above 0 means that it, and what follows up to the queue's first offset, is no longer stored.
     """
     rows = [
-        row | {"first": first_stored(facts, row["topic"]).get((row["broker"], row["queue_id"]))}
+        row | {"first": first_stored(facts, row["topic"]).get(_queue(row))}
         for row in admin_queues(facts)
         if row["group"] and row["topic"] and row["command"] in ("consumerProgress", "brokerConsumeStats")
         if row["last_time"] == "N/A" and (row["offset"] or 0) > 0 and (row["diff"] or 0) > 0
@@ -216,8 +214,8 @@ def _corrected(facts: Facts) -> Iterator[Row]:
         # A queue that began there while the group was at the offset; another for each line.
         first = {r["queue_id"]: r["min_offset"] for r in lines(facts, "queue-min-offset", topic=topic)}
         stored, known = first_stored(facts, topic), (r for r in copies(facts) if r["offset"] == offset)
-        at = {(r["broker"], r["queue_id"]) for r in known if (r["group"], r["topic"]) == (group, topic)}
-        queues = sorted(place[1] for place in at if stored.get(place, first.get(place[1])) == least)
+        at = {_queue(r) for r in known if (r["group"], r["topic"]) == (group, topic)}
+        queues: list[Any] = sorted(place[1] for place in at if stored.get(place, first.get(place[1])) == least)
         for queue in queues[: row["n"]] or [None] * row["n"]:
             yield _move(DELETED, row, offset, least, exact=True, queue_id=queue)
 
@@ -237,12 +235,10 @@ def _requests(facts: Facts) -> dict[tuple[str, str], tuple[dt.datetime | None, i
     """Return {(group, topic): when its reset was first mentioned, and to which time (ms since 1970, -1: the end)}."""
     requests: dict[tuple[str, str], Any] = {}
     for row in (*lines(facts, *RESETS), *_commands(facts)):
-        if row["group"] and row["topic"]:
-            at, to = requests.get((row["group"], row["topic"]), (None, None))
-            requests[row["group"], row["topic"]] = (
-                at or row["first"],
-                to if row["timestamp"] is None else row["timestamp"],
-            )
+        place = row["group"], row["topic"]
+        if all(place):
+            at, to = requests.get(place, (None, None))
+            requests[place] = at or row["first"], to if row["timestamp"] is None else row["timestamp"]
     return requests
 
 
@@ -291,12 +287,9 @@ def _queue(row: Row) -> tuple[str, int]:
 
 
 def _may_be(facts: Facts, copy: Row, broker: str) -> bool:
-    """Return whether an offset of `copies` may be of a broker, or of any if that is not known."""
-    return (
-        not broker
-        or copy["broker"] in ("", broker)
-        or (copy["source"] == "copy" and brokers.may_be(facts, copy["file"], broker))
-    )
+    """Return whether an offset of `copies` may be of a broker, of any if that is not known."""
+    named = copy["broker"] in ("", broker) or not broker
+    return named or (copy["source"] == "copy" and brokers.may_be(facts, copy["file"], broker))
 
 
 def _first_starts(facts: Facts) -> Iterator[Row]:
