@@ -31,11 +31,10 @@ def key(case: Case) -> str:
     return f"results/{ws.code_hash()}-{case.options.digest()}-{place}"
 
 
-def _folder(case: Case) -> Path | None:
-    """Return the folder of the results of this case, None before a triage."""
-    run = case.run or os.environ.get(ws.RUN)
-    ours = case.workspace.table(f"{key(case)}{ws.RUN_ONLY}{run}") if run else None
-    return ours or case.workspace.table(key(case))
+def _folder(case: Case, run: str | None) -> Path | None:
+    """Return the folder of the results of this case, else of those of this run, None before a triage."""
+    whole = case.workspace.table(key(case))
+    return whole or (case.workspace.table(f"{key(case)}{ws.RUN_ONLY}{run}") if run else None)
 
 
 @contextlib.contextmanager
@@ -52,8 +51,7 @@ def one_run() -> Iterator[None]:
 
 def load(case: Case, lang: Lang | None = None) -> dict[str, Any] | None:
     """Return the findings of an earlier triage in `lang`, None if absent."""
-    run = os.environ.get(ws.RUN)
-    folder = case.workspace.table(key(case)) or (run and case.workspace.table(f"{key(case)}{ws.RUN_ONLY}{run}"))
+    folder = _folder(case, os.environ.get(ws.RUN))
     return json.loads((folder / f"findings-{lang or case.lang}.json").read_text(encoding="utf-8")) if folder else None
 
 
@@ -102,12 +100,12 @@ def _parquet(frame: pd.DataFrame) -> bytes:
 
 def names(case: Case) -> list[str]:
     """Return the result tables in order of name; [] before a triage."""
-    folder = _folder(case)
+    folder = _folder(case, case.run or os.environ.get(ws.RUN))
     return sorted(p.name.removesuffix(".parquet") for p in (folder / "tables").glob("*.parquet")) if folder else []
 
 
 def table(case: Case, name: str) -> pd.DataFrame:
     """Return one result table; an empty frame if the causes left none of that name."""
-    folder = _folder(case)
+    folder = _folder(case, case.run or os.environ.get(ws.RUN))
     path = None if folder is None else folder / "tables" / f"{name}.parquet"
     return pd.read_parquet(path) if path is not None and path.exists() else pd.DataFrame()
