@@ -63,10 +63,11 @@ def address(host: bytes) -> str:
 
 def offset_ids(hosts: pa.BinaryArray, physical: np.ndarray) -> pa.StringArray:
     """Return offset message ids: store host and physical offset in upper-case hex (`MessageDecoder`)."""
-    places = [None, pa.py_buffer(8 * np.arange(len(hosts) + 1, dtype=np.int32)), pa.py_buffer(physical.astype(">i8"))]
-    raw = pc.binary_join_element_wise(hosts, pa.Array.from_buffers(pa.binary(), len(hosts), places), b"")
-    ends, digits = 2 * np.frombuffer(raw.buffers()[1], np.int32), _HEX[np.frombuffer(raw.buffers()[2], np.uint8)]
-    return pa.Array.from_buffers(pa.string(), len(hosts), [None, pa.py_buffer(ends), pa.py_buffer(digits)])
+    bounds, raw = np.frombuffer(hosts.buffers()[1], np.int32), np.frombuffer(hosts.buffers()[2] or b"", np.uint8)
+    offsets = 2 * (bounds + 8 * np.arange(len(bounds), dtype=np.int32))
+    digits = np.empty(int(offsets[-1]) // 2, np.uint16)
+    c.hex_ids(raw, bounds, physical, _HEX, digits)
+    return pa.Array.from_buffers(pa.string(), len(hosts), [None, pa.py_buffer(offsets), pa.py_buffer(digits)])
 
 
 def misplaced(times: np.ndarray) -> np.ndarray:
@@ -378,7 +379,9 @@ class Rows:
         )
         kinds = topic.indices.to_numpy().astype(np.int64) * (len(target.dictionary) + 1)
         kinds += target.indices.fill_null(-1).to_numpy() + 1
-        kind = pa.array(kinds << 4 | (1 << np.arange(4)) @ flags).dictionary_encode().indices
+        for flag in flags:
+            kinds = kinds << 1 | flag
+        kind = pa.array(kinds).dictionary_encode().indices
         examples = np.empty(len(self), np.int64)
         examples[kind] = np.arange(len(self))
         lives = [

@@ -303,6 +303,19 @@ def begins(buf: Bytes, records: Any, texts: Bytes, ends: Any, mask: Any) -> None
 
 
 @njit(cache=True, nogil=True)
+def hex_ids(hosts: Bytes, bounds: Any, physical: Any, digits: Any, ids: Any) -> None:
+    """Write each host and offset as digits; `digits`: the two of each byte. The hosts lie between two `bounds` each."""
+    put = 0
+    for row in range(len(physical)):
+        for at in range(bounds[row], bounds[row + 1]):
+            ids[put] = digits[hosts[at]]
+            put += 1
+        for bits in range(56, -1, -8):
+            ids[put] = digits[(physical[row] >> bits) & 255]
+            put += 1
+
+
+@njit(cache=True, nogil=True)
 def gather(buf: Bytes, at: Any, offsets: Any, data: Any) -> None:
     """Copy strings of the buffer one behind the other."""
     for row in range(len(at)):
