@@ -29,8 +29,8 @@ def observe(facts: Facts) -> Observed:
     # A queue in which nothing was ever handled has no owner, unless its message is seen in work.
     standing = [(q, m) for q, m in judged if m.get("message") or (not m and q.offset > q.begin)]
     if judged:
-        found = max(standing, key=lambda qm: (bool(qm[1]), qm[0].end - qm[0].offset), default=judged[0])
-        return _stuck(facts, *found, stands=bool(standing))
+        chosen = max(standing, key=lambda qm: (bool(qm[1]), qm[0].end - qm[0].offset), default=judged[0])
+        return _stuck(facts, *chosen, stands=bool(standing))
     pairs = lag.pairs(facts)
     observed = Observed({"all_known": bool(pairs) and all(p.backlog_known for p in pairs)})
     once = next((p for p in pairs if p.held_up is not None), None)
