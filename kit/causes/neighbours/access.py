@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import difflib
 import itertools
 from typing import Any, Final
@@ -116,7 +117,10 @@ def topic_missing(facts: Facts) -> Observed:
         return Observed(values, {"no-route": quoted})
     existing, used = sorted(_existing(facts)), bool(worst["sends"] or worst["groups"])
     known, like = bool(existing), difflib.get_close_matches(worst["topic"], existing, 1, ALIKE)
-    unreached = refs.seen(facts, PROBLEM + "namesrv-unreachable") if used and not known else None
+    # A broker's own name server, or one that was gone after the last of them, is no reason.
+    lost = [row for row in facts.rows("known_texts") if row["event"] == PROBLEM + "namesrv-unreachable"]
+    lost = [row for row in lost if row["source"] not in BROKER_SIDE and not _after(row["first"], worst["last"])]
+    unreached = refs.of_rows(lost) if used and not known else None
     setting = setup.setting(facts, "autoCreateTopicEnable")
     values |= {
         "used": used, "sure": used and known, "unsure": not (used and known), "unreached": unreached,
@@ -130,6 +134,10 @@ def topic_missing(facts: Facts) -> Observed:
         "no-auto-create": (setting.where,) if setting.where else (),
     }  # fmt: skip
     return Observed(values, quotes, (worst["first"], worst["last"]))
+
+
+def _after(at: dt.datetime | None, end: dt.datetime | None) -> bool:
+    return at is not None and end is not None and at > end
 
 
 def route_missing(facts: Facts) -> Observed:
