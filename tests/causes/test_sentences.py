@@ -50,7 +50,9 @@ def every_sentence() -> list[T]:
             waiting += each.values()
         elif isinstance(each, list):
             waiting += each
-    return list({(text.en, text.in_("zh")): text for text in [*CATALOGUE, *sentences]}.values())
+    code = "".join(path.read_text() for path in KIT.rglob("*.py"))
+    own = [text for text in CATALOGUE if text.zh or text.en[:20] in code]  # tests make some in English only
+    return list({(text.en, text.in_("zh")): text for text in [*own, *sentences]}.values())
 
 
 def fields(text: str) -> list[str]:
