@@ -198,8 +198,9 @@ def cut(evidence: Path, out: Path, topic: str | None, ids: tuple[str, ...], **ch
         (cutting.NAMES[name].in_(case.lang), cutting.count_text(count, case.lang)) for name, count in counts.items()
     ]
     written(case, lines, out)
-    records = counts.get("records")
-    if isinstance(records, tuple) and records[0] == 0 and (topic or ids):
+    chosen_by = ("records",) if topic or ids else ("records", "entries") if since or until else ()
+    asked = [count for name in chosen_by if isinstance(count := counts.get(name), tuple)]
+    if asked and not any(kept for kept, _ in asked):
         shared.nothing_matches(TEXTS["no_record"].say(out=str(out)), case.lang)
 
 

@@ -128,8 +128,9 @@ def test_a_selection_that_matches_nothing_is_said(tmp_path: Path) -> None:
     put(evidence / ("0" * 20), stores.store([stores.Record(topic=b"orders")] * 3).data)
     at = (str(tmp_path / "evidence"), "--workspace", str(tmp_path / "ws"), "--out")
     assert run("cut", *at, str(tmp_path / "some"), "--topic", "orders").exit_code == 0
-    nothing = run("cut", *at, str(tmp_path / "none"), "--topic", "nosuch")
-    assert nothing.exit_code == 5 and "selection" in nothing.stderr
+    for place, *selection in (("none", "--topic", "nosuch"), ("never", "--until", "2001-01-01 00:00:00")):
+        nothing = run("cut", *at, str(tmp_path / place), *selection)
+        assert nothing.exit_code == 5 and "selection" in nothing.stderr
 
 
 def test_notebooks_are_opened_on_the_evidence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
