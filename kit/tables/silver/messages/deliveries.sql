@@ -12,11 +12,13 @@ with noted as (
   select d.*, r.uniq_key as record_key, r.topic, r.property_ORIGIN_MESSAGE_ID as record_origin, r.consumer_group,
     coalesce(d.reconsume_times, r.reconsume_times) as times, r.file as record_file, r.physical_offset, r.store_timestamp
   from noted d left join records r on d.offset_msg_id = r.offset_msg_id
-), of_one_group as (
-  select file, min(consumer_group) as only_group from delivered group by file having min(consumer_group) = max(consumer_group)
 )
-select d.file, d.line, d.logged, coalesce(d.declared, g.only_group, d.file) as consumer, coalesce(d.uniq_key, d.record_key) as uniq_key,
+select d.file, d.line, d.logged,
+  -- The records are looked through once: joining each file's only group to them would do it twice.
+  coalesce(d.declared, if(min(consumer_group) over (partition by file) = max(consumer_group) over (partition by file),
+    min(consumer_group) over (partition by file), null), d.file) as consumer,
+  coalesce(d.uniq_key, d.record_key) as uniq_key,
   d.key, d.offset_msg_id, d.times as reconsume_times, coalesce(d.times > 0, false) or coalesce(startswith(d.topic, '%RETRY%'), false) as retry,
   coalesce(d.record_origin, if(coalesce(d.times, 0) = 0, d.offset_msg_id, null)) as origin, d.topic, d.result, d.success, d.time,
   d.record_file, d.physical_offset, d.store_timestamp
-from delivered d left join of_one_group g on d.file = g.file
+from delivered d
