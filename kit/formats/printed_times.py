@@ -26,7 +26,7 @@ MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", 
 """Months as the C locale abbreviates them."""
 
 EAST: Final = r"Z|UTC|GMT|[+-](?:0\d|1[0-4]):?[0-5]\d|(?:Asia|Europe|America|Australia|Africa|Pacific)/[A-Za-z_]+"
-"""A zone as it stands behind a time; a word such as CST is none: it is China's and Chicago's."""
+"""A zone as it stands behind a time; a word such as CST is not taken for one: it is China's and Chicago's."""
 IN_LINE: Final = re.compile(
     rb"(\d{4})[-/.](\d\d)[-/.](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:(?:[.,:]\d{1,9})? ?(%s))?" % EAST.encode()
 )

@@ -178,10 +178,10 @@ class CommitLogDataSource(Source):
 
     Name: `rocketmq.commitlog`.
 
-    Options: the path given to `load`, or `files`, a JSON list of {"file", "path", "base"}; `table`: `messages` or
-    `skipped`; `columns` (comma list): only these are built, which takes a third of the time for a few of them;
-    `body=true`: one column more, the bodies, decompressed; `body_topics` (comma list): the body as stored, of records
-    in these topics only; `unread`, a folder: files that could not be read are noted there, else in the log;
+    Options: the path given to `load`, or `files`, a JSON list of {"file", "path", "base", "start"} (`start`: the byte
+    from which on a file is read); `table`: `messages` or `skipped`; `columns` (comma list): only these are built, which
+    takes a third of the time for a few of them; `body=true`: one column more, the bodies, decompressed; `body_topics`
+    (comma list): the body as stored, of records in these topics only; `unread`, a folder: files that could not be read are noted there, else in the log;
     `mode=FAILFAST`: such a file fails the query.
 
     Filters on `topic`, `store_timestamp` and `physical_offset` are pushed down.

@@ -94,8 +94,7 @@ def _others(facts: Facts, observed: Observed, jump: Row, others: list[Row]) -> N
     pairs.pop((jump["group"], jump["topic"]), None)
     ranges = {(row["group"], row["topic"]): (row["file"], row["line"]) for row in reversed(facts.rows("moved_ranges"))}
     rows = list(reversed(pairs.values()))
-    by_kind = [(row["kind"], row) for row in rows[:MOST]]
-    moves = [TEXTS.say(f"other-{kind}", **row) for kind, row in by_kind]
+    moves = [TEXTS.say(f"other-{row['kind']}", **row) for row in rows[:MOST]]
     observed.values |= {"others": len(rows), "other_moves": moves}
     observed.quotes["others-moved"] = facts.refs(ranges[place] for place in reversed(pairs) if place in ranges)[:MOST]
 
