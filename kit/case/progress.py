@@ -1,16 +1,19 @@
-"""Progress of long work, and stopping it: an interrupt reaches one thread, but the work has several and Spark.
+"""Progress of long work: what is done is said stage by stage, on a terminal and in a notebook as a bar.
 
 A case has a `Progress`; nothing is shown unless a caller, such as the command line, sets its own.
 """
 
 from __future__ import annotations
 
-from typing import Final, Literal
+import threading
+from typing import Any, Final, Literal, TextIO
 
-from kit.i18n import labels
+from kit.i18n import Lang, labels
 
 Stage = Literal["reading", "asking", "writing"]
 STAGES: Final = labels("case")["stages"]
+COUNTED: Final = "{desc} {bar:20} {n_fmt}/{total_fmt} {elapsed}"
+BEGUN: Final = "{desc} {elapsed}"
 
 
 class Progress:
@@ -24,3 +27,53 @@ class Progress:
 
     def end(self) -> None:
         """End the current stage; another may begin later."""
+
+
+class Bars(Progress):
+    """Shows a bar for each stage in turn, or a line where nobody sees it move (not `is_live`); `leave`: bars stay."""
+
+    def __init__(self, lang: Lang, file: TextIO | None, *, is_live: bool = True, leave: bool = False) -> None:
+        self.is_live = is_live
+        self._lang, self._file, self._leave = lang, file, leave
+        self._lock = threading.Lock()
+        self._stage: Stage | None = None
+        self._bar: Any = None
+        self._over = threading.Event()
+
+    def begin(self, stage: Stage, total: int | None = None) -> None:
+        with self._lock:
+            if stage == self._stage:
+                return
+            self._close()
+            self._stage, name = stage, STAGES[stage].in_(self._lang)
+            if not self.is_live:
+                if self._file is not None:  # it may be closed
+                    print(f"{name} …", file=self._file, flush=True)
+                return
+            from tqdm import tqdm
+
+            form = COUNTED if total else BEGUN
+            self._bar = tqdm(total=total, desc=name, bar_format=form, leave=self._leave, file=self._file)
+            self._over = threading.Event()
+            threading.Thread(target=_tick, args=(self._bar, self._over), daemon=True).start()
+
+    def step(self) -> None:
+        with self._lock:
+            if self._bar is not None:
+                self._bar.update()
+
+    def end(self) -> None:
+        with self._lock:
+            self._close()
+
+    def _close(self) -> None:
+        self._over.set()
+        if self._bar is not None:
+            self._bar.close()
+        self._bar = self._stage = None
+
+
+def _tick(bar: Any, over: threading.Event) -> None:
+    """Let the time of a bar go on while no part gets done."""
+    while not over.wait(1):
+        bar.refresh()
