@@ -34,7 +34,8 @@ _STOCK: Final = frozenset(part for word in ordinary.FOLDERS for part in rf.WORD.
 _BELOW: Final = re.compile(r"(?:[/\\][\w.%+~@$!#-]+)*")
 """What goes on behind a known path of a machine."""
 _QUADS: Final = re.compile(r"\d\.\d+\.\d+\.\d")
-_CUT_WORD: Final = re.compile(r"""[^\s"'()<>\[\]{},;=:，。、：]{4,}(?=…)""")
+_CUT_WORD: Final = re.compile(r"""(?<![^\s"'()<>\[\]{},;=:，。、：])[^\s"'()<>\[\]{},;=:，。、：]{4,}(?=…)""")
+"""From where a word begins only: from each of its letters, a long text without blanks would be gone through again."""
 
 
 def mapped(value: Any, new: Callable[[str, str | None], str], field: str | None = None, *, keys: bool = True) -> Any:
