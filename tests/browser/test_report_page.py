@@ -27,12 +27,12 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     frame = incidents.life_frame()
     spans = incidents.tables()["inventory"].assign(kind=incidents.HOSTILE)
     hostile = frame.assign(topic=frame["topic"].replace("trade", incidents.HOSTILE), offset_msg_id=incidents.HOSTILE)
-    flows = chart_frames.ACCOUNTS.replace("committed", incidents.HOSTILE)
+    flows = chart_frames.frame("accounts").replace("committed", incidents.HOSTILE)
     charts = [
         transactions.growth(incidents.growth_frame()),
         transactions.accounting(flows),
         pictures.lanes(hostile[["store_timestamp", "topic", "offset_msg_id"]]),
-        transactions.fixes(chart_frames.FIXES),
+        transactions.fixes(chart_frames.frame("fixes")),
     ]
     run = [
         incidents.notebook(folder / "10.ipynb", None, overview.coverage(spans)),

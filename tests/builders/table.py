@@ -12,5 +12,10 @@ def _tables(file: Path) -> dict[str, Any]:
     return msgspec.yaml.decode(file.read_bytes())
 
 
+def tables_of(file: str) -> dict[str, Any]:
+    """Return all of them by name."""
+    return _tables(Path(file).with_suffix(".yaml"))
+
+
 def rows_of(file: str, name: str) -> Any:
-    return _tables(Path(file).with_suffix(".yaml"))[name]
+    return tables_of(file)[name]

@@ -64,15 +64,15 @@ def test_growth_marks_every_doubling_at_its_time() -> None:
 
 
 def test_fixes_shows_leaks_beside_retries_and_names_what_lets_them_through() -> None:
-    chart = transactions.fixes(frames.FIXES)
+    chart = transactions.fixes(frames.frame("fixes"))
     assert [list(each.x) for each in chart.figure.data] == [[4608, 2560, 0, 0], [0, 0, 0, 4]]
     assert chart.reading == "1 of these lets the retries reach the consumer: shorter group name."
 
 
 def test_put_backs_and_commits_have_lanes_and_each_record_comes_from_another() -> None:
-    chart = transactions.one_becomes_two(frames.TWO)
+    chart = transactions.one_becomes_two(frames.frame("two"))
     arrows = {(a.ax, a.x) for a in chart.figure.layout.annotations}
-    at = dict(zip(frames.TWO["physical_offset"], frames.TWO["store_timestamp"], strict=True))
+    at = dict(zip(frames.frame("two")["physical_offset"], frames.frame("two")["store_timestamp"], strict=True))
     assert arrows == {(at[a], at[b]) for a, b in ((10, 20), (20, 30), (30, 40), (30, 50), (40, 60))}
     assert len({tuple(trace.y) for trace in chart.figure.data}) == 4
 
@@ -125,13 +125,13 @@ READINGS = [
     # What is drawn, what is said about it, and how many rows the table beside it has.
     (transactions.growth, incidents.growth_frame(doublings=2), "in 11 s.", 3),
     (transactions.growth, incidents.growth_frame(doublings=3), "doubled", 4),
-    (consumers.lag, frames.LAG, "orders@slow lags most: 400 messages at the end, in 2 queues.", 8),
-    (consumers.owners, frames.OWNERS, "1 of 2 queues was pulled by more than one process at the same time.", 4),
-    (consumers.handled, frames.HANDLED, "671 of 805 stored messages were not handled by anybody in the group.", 1),
-    (consumers.handled, frames.HANDLED.assign(behind=None), "not known", 0),
-    (messages.funnel, frames.FUNNEL, "b sent back 5 messages", 6),
-    (sizes.half_queue, frames.QUEUE, "at offset 18, with 32 records", 5),
-    (sizes.half_queue, frames.QUEUE.query("line == 'stored'"), "50", 2),
+    (consumers.lag, frames.frame("lag"), "orders@slow lags most: 400 messages at the end, in 2 queues.", 8),
+    (consumers.owners, frames.frame("owners"), "1 of 2 queues was pulled by more than one process at the same time.", 4),
+    (consumers.handled, frames.frame("handled"), "671 of 805 stored messages were not handled by anybody in the group.", 1),
+    (consumers.handled, frames.frame("handled").assign(behind=None), "not known", 0),
+    (messages.funnel, frames.frame("funnel"), "b sent back 5 messages", 6),
+    (sizes.half_queue, frames.frame("queue"), "at offset 18, with 32 records", 5),
+    (sizes.half_queue, frames.frame("queue").query("line == 'stored'"), "50", 2),
 ]  # fmt: skip
 
 
@@ -164,7 +164,7 @@ def test_fields_stack_up_to_the_put_back_that_does_not_fit() -> None:
 
 
 def test_near_limit_leaves_out_what_is_far_below() -> None:
-    chart = sizes.near_limit(frames.NEAR)
+    chart = sizes.near_limit(frames.frame("near"))
     assert list(chart.table["queue_offset"]) == [7, 8, 9, 10]
     assert "1 looping, 1 more" in chart.reading
 
