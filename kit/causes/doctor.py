@@ -282,7 +282,7 @@ def near_deletion(facts: Facts, seen: Deployment) -> Iterable[Hazard]:
         last = printed_times.when(row["last_time"])
         if last is not None and row["diff"] is not None and row["group"]:
             named = (row["group"], row["topic"] or "", row["file"])
-            times.setdefault(named, []).append((last.ms, row["diff"], row["line"]))
+            times.setdefault(named, []).append((printed_times.ms(last), row["diff"], row["line"]))
     for (group, topic, file), rows in sorted(times.items()):
         newest = max(last for last, _, _ in rows)
         behind, line = max(((newest - last, line) for last, diff, line in rows if diff > 0), default=(0, 0))

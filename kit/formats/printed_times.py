@@ -4,14 +4,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final
 from zoneinfo import ZoneInfo
-
-import attrs
 
 from kit.i18n import T
 
@@ -31,28 +29,28 @@ IN_LINE: Final = re.compile(
     rb"(\d{4})[-/.](\d\d)[-/.](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:(?:[.,:]\d{1,9})? ?(%s))?" % EAST.encode()
 )
 """A time in a line of a log, to the second, and the zone it is printed with."""
-_ZONE: Final = r"\s*(Z|[+-]\d\d:?\d\d)?\s*([AaPp][Mm])?$"
+_CLOCK_END: Final = r"\s*(?P<zone>Z|[+-]\d\d:?\d\d)?\s*(?P<half>[AaPp][Mm])?$"
 _YMD: Final = re.compile(
-    r"(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})日?[T ]*(\d{1,2})[:时点.](\d{1,2})(?:[:分.](\d{1,2})(?:[.,:](\d{1,9}))?)?秒?"
-    + _ZONE
+    r"(?P<year>\d{4})[-/.年](?P<month>\d{1,2})[-/.月](?P<day>\d{1,2})日?[T ]*(?P<hour>\d{1,2})[:时点.](?P<minute>\d{1,2})"
+    r"(?:[:分.](?P<second>\d{1,2})(?:[.,:](?P<fraction>\d{1,9}))?)?秒?" + _CLOCK_END
 )
 _DMY: Final = re.compile(
-    r"(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})[T ,]*(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?" + _ZONE
+    r"(?P<day>\d{1,2})[-/.](?P<month>\d{1,2})[-/.](?P<year>\d{4})[T ,]*(?P<hour>\d{1,2}):(?P<minute>\d{2})"
+    r"(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d{1,9}))?)?" + _CLOCK_END
 )
-_DENSE: Final = re.compile(r"(20\d\d)(\d\d)(\d\d)[T ]?(\d\d)(\d\d)(\d\d)(?:[.,]?(\d{3}))?()()$")
+_DENSE: Final = re.compile(
+    r"(?P<year>20\d\d)(?P<month>\d\d)(?P<day>\d\d)[T ]?(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)"
+    r"(?:[.,]?(?P<fraction>\d{3}))?" + _CLOCK_END
+)
 _OFFSET: Final = re.compile(r"(?:UTC|GMT)?([+-])(\d{1,2})(?::?(\d\d))?", re.IGNORECASE)
 
 
 # --- times -----------------------------------------------------------------------------------------------------------
 
 
-def ms(*fields: int | str | bytes) -> int | None:
-    """Return ms since 1970 of year, month, day, hour, … in UTC; None if the calendar has no such time."""
-    try:
-        at = dt.datetime(*map(int, fields), tzinfo=dt.UTC)  # type: ignore[arg-type, misc]
-    except ValueError:
-        return None
-    return (at - EPOCH) // dt.timedelta(milliseconds=1)
+def ms(at: dt.datetime) -> int:
+    """Return ms since 1970; a time without a zone is taken as UTC."""
+    return (at.replace(tzinfo=at.tzinfo or dt.UTC) - EPOCH) // dt.timedelta(milliseconds=1)
 
 
 def utc(at: dt.datetime) -> dt.datetime:
@@ -81,39 +79,41 @@ def is_local(time: str | None) -> bool:
     return time is not None and dt.datetime.fromisoformat(time).tzinfo is None
 
 
-@attrs.frozen
-class When:
-    """A printed time: `ms` since 1970 as printed; `floating`: without a zone, so `ms` still lacks the offset."""
-
-    ms: int
-    floating: bool
-
-
-def when(text: str | None, *, month_first: bool = False) -> When | None:
-    """Read a time as tables print it (ISO, slashes, Chinese, day first, digits, epoch); None for anything else."""
+def when(text: str | None, *, month_first: bool = False) -> dt.datetime | None:
+    """Read a time as tables print it (ISO, slashes, Chinese, day first, digits, epoch), without a zone where none is
+    printed; None for anything else.
+    """
     text = (text or "").strip()
     if not 10 <= len(text) <= 40:
         return None
     if text.isascii() and text.isdigit() and len(text) in (10, 13):
-        number = int(text) * (1000 if len(text) == 10 else 1)
-        return When(number, False) if 1_262_304_000_000 <= number < 4_102_444_800_000 else None
-    match = _YMD.match(text) or _DENSE.match(text)
-    if match:
-        year, month, day = (int(match[i]) for i in (1, 2, 3))
-    else:
-        match = _DMY.match(text)
-        if not match:
-            return None
-        day, month, year = (int(match[i]) for i in ((2, 1, 3) if month_first else (1, 2, 3)))
-    hour = int(match[4])
-    if match[9]:
-        hour = hour % 12 + (12 if match[9].lower() == "pm" else 0)
-    printed = ms(year, month, day, hour, match[5], match[6] or 0)
-    if printed is None:
+        at = datetime_of(int(text) * (1000 if len(text) == 10 else 1))
+        return at if at and 2010 <= at.year < 2100 else None
+    match = _YMD.match(text) or _DENSE.match(text) or _DMY.match(text)
+    if match is None:
         return None
-    printed += int(((match[7] or "") + "000")[:3])
-    east = zone(match[8])
-    return When(printed - (east * 60_000 if isinstance(east, int) else 0), not match[8])
+    part = match.groupdict("")
+    date = [part["year"], part["month"], part["day"]]
+    if month_first and match.re is _DMY:
+        date[1:] = reversed(date[1:])
+    hour = int(part["hour"])
+    if half := part["half"].lower():
+        hour = hour % 12 + 12 * (half == "pm")
+    clock = (hour, part["minute"], part["second"] or 0, 1000 * int(f"{part['fraction']}000"[:3]))
+    return _time(*date, *clock, zone=part["zone"])
+
+
+def of_line(match: re.Match[bytes]) -> dt.datetime | None:
+    """Return the time that `IN_LINE` matched, without a zone where none is printed; None for one that is none."""
+    *fields, own = match.groups()
+    at = _time(*fields, zone=(own or b"").decode())
+    return at if at and instant(ms(at)) is not None else None
+
+
+def _time(*fields: int | str | bytes, zone: str) -> dt.datetime | None:
+    with contextlib.suppress(ValueError):  # the calendar has no such time, or the world no such zone
+        return dt.datetime(*map(int, fields), tzinfo=tzinfo(zone) if zone else None)  # type: ignore[arg-type, misc]
+    return None
 
 
 def instant(ms: float | None) -> int | None:
@@ -121,13 +121,12 @@ def instant(ms: float | None) -> int | None:
     return int(ms) if ms is not None and NANO_FIRST_MS <= ms <= NANO_LAST_MS else None
 
 
-def moment(text: str | None, zone: Callable[[int], int], *, month_first: bool = False) -> int | None:
+def moment(at: dt.datetime | None, zone: Callable[[int], int]) -> int | None:
     """Return a printed time as µs since 1970, None where that is not known. `zone`: ms as printed → ms since 1970."""
-    printed = when(text, month_first=month_first)
-    ms = None if printed is None else instant(printed.ms)
-    if printed is not None and ms is not None and printed.floating:
-        ms = instant(zone(ms))
-    return None if ms is None else 1000 * ms
+    known = None if at is None else instant(ms(at))
+    if at and known is not None and at.tzinfo is None:
+        known = instant(zone(known))
+    return None if known is None else 1000 * known
 
 
 def datetime_of(ms: float | None) -> dt.datetime | None:
@@ -137,8 +136,7 @@ def datetime_of(ms: float | None) -> dt.datetime | None:
 
 def month_first(values: Sequence[str]) -> bool:
     """Tell US dates from European ones by a day that cannot be a month."""
-    second = Counter(int(m[2]) > 12 for m in map(_DMY.match, values) if m)
-    return second[True] > 0
+    return any(int(match["month"]) > 12 for match in map(_DMY.match, values) if match)
 
 
 # --- zones -----------------------------------------------------------------------------------------------------------
@@ -159,14 +157,14 @@ def zone(text: str | None) -> str | int | None:
 
 def minutes_east(text: str | None) -> int | None:
     """Return the minutes east of a zone behind a time, None for one with summer time, or none at all."""
-    known = zone(text)
-    if not isinstance(known, str):
-        return known
-    try:
-        winter, summer = (dt.datetime(2026, month, 1, tzinfo=ZoneInfo(known)).utcoffset() for month in (1, 7))
-    except (KeyError, ValueError, OSError):
+    if not text:
         return None
-    return winter // dt.timedelta(minutes=1) if winter is not None and winter == summer else None
+    with contextlib.suppress(ValueError):
+        place = tzinfo(text)
+        winter, summer = (dt.datetime(2026, month, 1, tzinfo=place).utcoffset() for month in (1, 7))
+        if winter is not None and winter == summer:
+            return winter // dt.timedelta(minutes=1)
+    return None
 
 
 def tzinfo(text: str | None) -> dt.tzinfo:
@@ -182,15 +180,10 @@ def tzinfo(text: str | None) -> dt.tzinfo:
 
 def converter(declared: str | None) -> Callable[[int], int]:
     """Return a function from ms as printed in a zone (None: UTC) to ms since 1970. Raise `ValueError`."""
-    known = zone(declared)
-    if not isinstance(known, str):
-        east = (known or 0) * 60_000
-        return lambda printed: printed - east
-    place = tzinfo(known)
+    place = tzinfo(declared)
 
     def local(printed: int) -> int:
-        if instant(printed) is None:
-            return printed  # No zone matters to what is out of range.
-        return round((EPOCH.replace(tzinfo=place) + dt.timedelta(milliseconds=printed)).timestamp() * 1000)
+        at = datetime_of(printed)
+        return printed if at is None else ms(at.replace(tzinfo=place))  # No zone matters to what is out of range.
 
     return local

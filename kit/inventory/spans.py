@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import datetime as dt
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any, Final
 
-import numpy as np
 import pyarrow as pa
 
 from kit.evidence.files import EvidenceFile, open_readonly
 from kit.formats.commitlog.schema import Wanted
-from kit.formats.logs.entries import lines as line_places
-from kit.formats.logs.entries import parsed
-from kit.formats.logs.layouts import classify
-from kit.formats.logs.times import NO_TIME, NO_ZONE
-from kit.formats.logs.wrapped import unwrapped
-from kit.formats.printed_times import IN_LINE, datetime_of, minutes_east, ms
+from kit.formats.logs import entries
+from kit.formats.logs.times import NO_ZONE
+from kit.formats.printed_times import IN_LINE, datetime_of, of_line
 from kit.inventory.model import STORES
 from kit.rocketmq.log_layouts import BROKER_SIDE
 
@@ -97,25 +92,13 @@ def printed(path: Path, size: int, zone: dt.tzinfo) -> Span:
 
 
 def _first(lines: Iterable[bytes], zone: dt.tzinfo) -> dt.datetime | None:
-    times = (_utc(match, zone) for line in lines for match in IN_LINE.finditer(line, 0, _LINE))
-    return next((time for time in times if time), None)
+    times = (of_line(match) for line in lines for match in IN_LINE.finditer(line, 0, _LINE))
+    return next((time.replace(tzinfo=time.tzinfo or zone).astimezone(dt.UTC) for time in times if time), None)
 
 
 def _laid_out(text: bytes, zone: dt.tzinfo) -> list[dt.datetime]:
     """Return the times of the lines that have a layout."""
-    if not text:
-        return []
-    matches = classify(*unwrapped(text, *line_places(text), "text"), "text")
-    headed = np.flatnonzero(matches.row >= 0)
-    times = parsed(matches.column("ts", headed), matches.row[headed])
-    east = times.east[times.ms != NO_TIME].tolist()
-    printed = map(datetime_of, times.ms[times.ms != NO_TIME].tolist())
-    zones = [zone if minutes == NO_ZONE else dt.timezone(dt.timedelta(minutes=minutes)) for minutes in east]
-    return [at.replace(tzinfo=own).astimezone(dt.UTC) for at, own in zip(printed, zones, strict=True) if at]
-
-
-def _utc(match: re.Match[bytes], zone: dt.tzinfo) -> dt.datetime | None:
-    *fields, own = match.groups()
-    time, east = datetime_of(ms(*fields)), minutes_east(own.decode() if own else None)
-    known = zone if east is None else dt.timezone(dt.timedelta(minutes=east))
-    return time and time.replace(tzinfo=known).astimezone(dt.UTC)
+    _, printed, east = entries.printed(text)
+    zones = [zone if minutes == NO_ZONE else dt.timezone(dt.timedelta(minutes=minutes)) for minutes in east.tolist()]
+    times = zip(map(datetime_of, printed.tolist()), zones, strict=True)
+    return [at.replace(tzinfo=own).astimezone(dt.UTC) for at, own in times if at]

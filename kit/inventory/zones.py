@@ -23,7 +23,7 @@ import numpy as np
 
 from kit.evidence.files import open_readonly
 from kit.formats import printed_times
-from kit.formats.printed_times import IN_LINE
+from kit.formats.printed_times import IN_LINE, ms
 from kit.formats.tables import business_tables
 from kit.inventory.model import TEXTS, Item
 from kit.rocketmq.log_layouts import BROKER_SIDE, LAYOUTS
@@ -128,21 +128,14 @@ def _laid_out(windows: Windows, tz_broker: str | None) -> str | None:
     """Return the zone that the layouts of lines tell: the one that each prints, or the one of RocketMQ's own layouts
     where such lines stand in a text, and no other line of it is printed much earlier or later.
     """
-    from kit.formats.logs import entries, layouts  # their kernels take a moment to load
-    from kit.formats.logs.times import NO_ZONE
+    from kit.formats.logs import entries, times  # their kernels take a moment to load
 
-    raw = b"\n".join(itertools.chain.from_iterable(windows))
-    if not raw:
-        return None
-    matches = layouts.classify(raw, *entries.lines(raw), "text")
-    headed = np.flatnonzero(matches.row >= 0)
-    printed, _, east = entries.parsed(matches.column("ts", headed), matches.row[headed])
-    known = east[printed > 0]
-    if known.size and (known == known[0]).all() and known[0] != NO_ZONE:
-        return text(int(known[0]))
-    fixed = np.array([LAYOUTS[row].zone == "GMT+8" for row in matches.row[headed].tolist()], bool) & (printed > 0)
-    others = printed[~fixed & (printed > 0)]
-    near = fixed.any() and ((others > printed[fixed].min() - NEAR) & (others < printed[fixed].max() + NEAR)).all()
+    rows, printed, east = entries.printed(b"\n".join(itertools.chain.from_iterable(windows)))
+    if east.size and (east == east[0]).all() and east[0] != times.NO_ZONE:
+        return text(int(east[0]))
+    fixed = np.array([LAYOUTS[row].zone == "GMT+8" for row in rows.tolist()], bool)
+    own, others = printed[fixed], printed[~fixed]
+    near = own.size and ((others > own.min() - NEAR) & (others < own.max() + NEAR)).all()
     return (tz_broker or "+08:00") if near else None
 
 
@@ -150,12 +143,12 @@ def _pair(line: bytes) -> Pair | None:
     """Return the time of a line with what it names, None if it has no time without a zone or names nothing."""
     times = list(islice(IN_LINE.finditer(line, 0, _HEAD_OF_LINE), 2))
     zoned = times.pop(0) if times and times[0][7] else None
-    if not times or times[0][7] or (printed := printed_times.ms(*times[0].groups()[:6])) is None:
+    if not times or times[0][7] or (printed := printed_times.of_line(times[0])) is None:
         return None
     if zoned is not None:
         # journald and a container's runtime print the same moment with its zone in front.
-        moment = printed_times.ms(*zoned.groups()[:6])
-        return None if moment is None else Pair(printed, (), (printed_times.converter(zoned[7].decode())(moment),))
+        moment = printed_times.of_line(zoned)
+        return None if moment is None else Pair(ms(printed), (), (ms(moment),))
     rest = line[times[0].end() : times[0].end() + 4000]
     ids = list(dict.fromkeys(m.group().decode().upper() for m in _ID.finditer(rest)))[:4]
     if b"Instance" in rest:
@@ -163,16 +156,16 @@ def _pair(line: bytes) -> Pair | None:
     keys = (m.group().decode() for m in _KEY.finditer(rest) if any(48 <= c <= 57 for c in m.group()))
     names = ids or list(dict.fromkeys(keys))[:12]
     millis = tuple(int(m.group()) for m in _MILLIS.finditer(rest))[:4]
-    return Pair(printed, tuple(names), millis) if names or millis else None
+    return Pair(ms(printed), tuple(names), millis) if names or millis else None
 
 
 def _sample_rows(item: Item) -> list[Pair]:
     pairs = []
     for _, _, cells in business_tables.fields(Path(item.path), item.detail, MOST):
-        time = printed_times.when(cells.get("time"), month_first=item.detail.get("month_first", False))
-        if time and time.floating:
+        time = printed_times.when(cells.get("time"), month_first=item.detail["month_first"])
+        if time and time.tzinfo is None:
             named = [cells.get(field) for field in ("uniq_key", "offset_msg_id", "key")]
-            pairs.append(Pair(time.ms, tuple(v.upper() if len(v) in (32, 56) else v for v in named if v)))
+            pairs.append(Pair(ms(time), tuple(v.upper() if len(v) in (32, 56) else v for v in named if v)))
     return pairs
 
 

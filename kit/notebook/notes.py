@@ -144,11 +144,10 @@ def moment(text: str, zone: dt.tzinfo, day: dt.date | None = None) -> dt.datetim
     plain = text.strip()
     if re.fullmatch(r"\d{1,2}:\d\d.*", plain):
         plain = f"{day} {plain}" if day else ""
-    match = printed_times.when(f"{plain} 00:00" if re.fullmatch(r"\d{4}[-/]\d\d?[-/]\d\d?", plain) else plain)
+    at = printed_times.when(f"{plain} 00:00" if re.fullmatch(r"\d{4}[-/]\d\d?[-/]\d\d?", plain) else plain)
     try:
-        at = dt.datetime.fromtimestamp(match.ms / 1000, dt.UTC) if match else None
-        at = at.replace(tzinfo=zone).astimezone(dt.UTC) if at and match and match.floating else at
-    except (ValueError, OverflowError, OSError):
+        at = at and at.replace(tzinfo=at.tzinfo or zone).astimezone(dt.UTC)
+    except OverflowError:
         return None
     return at if at and at.year in YEARS else None
 

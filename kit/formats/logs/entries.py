@@ -325,6 +325,16 @@ def parsed(texts: pa.Array, rows: np.ndarray) -> Times:
     return times
 
 
+def printed(text: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return of the lines of a text with a layout and a time: the layout's row, ms as printed, minutes east."""
+    matches = classify(*unwrapped(text, *lines(text), "text"), "text")
+    headed = np.flatnonzero(matches.row >= 0)
+    rows = matches.row[headed]
+    times = parsed(matches.column("ts", headed), rows)
+    dated = times.ms > 0
+    return rows[dated], times.ms[dated], times.east[dated]
+
+
 def _instants(ms: np.ndarray, east: np.ndarray, rows: np.ndarray, piece: Piece, options: Options) -> pa.Array:
     """Return instants by the zone of the line, else the declared one, the layout's, the file's, UTC."""
     none = (ms < 0) | (ms > NANO_LAST_MS)

@@ -16,6 +16,7 @@ from typing import Any, Final
 import attrs
 
 from kit.formats.patterns import byte_patterns, patterns
+from kit.formats.printed_times import moment, when
 
 MARK: Final = b"Full thread dump"
 
@@ -25,12 +26,11 @@ HEADS: Final = byte_patterns("thread_dumps_heads")
 
 @attrs.define
 class Thread:
-    """One thread of one dump; `line`: the first is 1; `time`: as printed, without a zone unless `utc`."""
+    """One thread of one dump; `line`: the first is 1; `time`: as printed, mostly without a zone."""
 
     line: int
     dump: int
     time: dt.datetime | None
-    utc: bool
     thread: str
     state: str | None = None
     frames: list[str] = attrs.field(factory=list)
@@ -62,11 +62,7 @@ def parse(text: str) -> list[Thread]:
 def read(raw: bytes, zone: Callable[[int], int]) -> Iterator[dict[str, Any]]:
     """Yield the rows of `threads` in one file. `zone(ms as printed)` gives ms since 1970."""
     for thread in parse(raw.decode("utf-8", "backslashreplace").removeprefix("\ufeff")):
-        row = attrs.asdict(thread)
-        if thread.time is not None:
-            ms = int(thread.time.replace(tzinfo=dt.UTC).timestamp() * 1000)
-            row["time"] = 1000 * (ms if thread.utc else zone(ms))
-        yield row
+        yield attrs.asdict(thread) | {"time": moment(thread.time, zone)}
 
 
 @attrs.define
@@ -76,14 +72,14 @@ class _Dumps:
     threads: list[Thread] = attrs.field(factory=list)
     number: int = -1
     date_line: int = -9
-    time: tuple[dt.datetime | None, bool] = (None, False)
+    time: dt.datetime | None = None
     part: str = ""
     """`threads`, `deadlock` (the report below them) or `status` (RocketMQ's own form)."""
     is_inside: bool = False
 
     def take(self, number: int, line: str) -> None:
-        if date := LINES["date"].match(line):  # `dump_to_file` has no title: pid, time, release, then threads
-            self.date_line, self.time = number, (dt.datetime.fromisoformat(f"{date[1]} {date[2]}"), bool(date[3]))
+        if LINES["date"].match(line):  # `dump_to_file` has no title: pid, time, release, then threads
+            self.date_line, self.time = number, when(line)
         elif LINES["title"].search(line):
             self.begin(timed=number - self.date_line <= 2)
         elif LINES["deadlock"].match(line):
@@ -107,14 +103,14 @@ class _Dumps:
 
     def begin(self, *, timed: bool) -> None:
         self.number += 1
-        self.time = self.time if timed else (None, False)
+        self.time = self.time if timed else None
         self.part, self.is_inside = "threads", False
 
     def add(self, number: int, match: re.Match[str], part: str) -> None:
         if self.number < 0:
             self.begin(timed=True)
         groups = match.groupdict()
-        thread = Thread(number, self.number, *self.time, groups["name"], groups.get("state"))
+        thread = Thread(number, self.number, self.time, groups["name"], groups.get("state"))
         thread.waiting_for, thread.waiting_class = groups.get("at"), groups.get("class")
         self.threads.append(thread)
         self.part, self.is_inside = part, True

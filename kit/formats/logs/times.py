@@ -34,6 +34,8 @@ class Times(NamedTuple):
 
 def parse(texts: pa.Array, formats: Sequence[str] = ()) -> Times:
     """Parse printed times (bytes): ISO, epoch seconds to nanoseconds, or one of the formats."""
+    if not len(texts):
+        return Times(*np.empty((3, 0), np.int64))
     texts = pc.fill_null(texts, b"")
     ms = _each(pc.binary_slice(texts, 0, _ISO), _iso)
     fraction, east = _each(pc.binary_slice(texts, _ISO, _LONGEST), _rest).T

@@ -78,7 +78,7 @@ def read(path: Path, detail: dict[str, Any], zone: Callable[[int], int]) -> Iter
     1970, for times without a zone.
     """
     for line, named, cells in fields(path, detail):
-        time = printed_times.moment(cells.get("time"), zone, month_first=detail.get("month_first", False))
+        time = printed_times.moment(printed_times.when(cells.get("time"), month_first=detail["month_first"]), zone)
         outcome = cells.get("outcome")
         yield {
             "line": line,

@@ -75,7 +75,7 @@ def moment(text: str, zone: Callable[[int], int]) -> int | None:
         text = f"{match['year']}-{month:02d}-{int(match['day']):02d} {match['clock']}{offset}{match['half'] or ''}"
     # The C locale prints month/day/year.
     text = LINES["short_year"].sub(r"\g<1>20\2", text)
-    return printed_times.moment(text, zone, month_first="." not in text[:10])
+    return printed_times.moment(printed_times.when(text, month_first="." not in text[:10]), zone)
 
 
 # --- numbers ---------------------------------------------------------------------------------------------------------
