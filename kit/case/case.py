@@ -177,7 +177,7 @@ class Case:
         """Return the files that could not be read, completely or from some place on, among those read so far."""
         refusals = set(self.unzoned.refused)
         for name in tables.specs():
-            folder = self.workspace.table(self.table_key(name))
+            folder = self.workspace.table(self._stored_as(name))
             refusals |= set(notes(folder)) if folder is not None else set()
         return sorted(refusals, key=lambda r: (r.file, r.reason))
 
@@ -202,7 +202,7 @@ class Case:
 
     def _read(self, name: str) -> Path:
         try:
-            return self.write_table(self.table_key(name), lambda part: self._write(name, part))
+            return self.write_table(self._stored_as(name), lambda part: self._write(name, part))
         except Exception:
             self.check_cancelled()  # a cancelled job fails too
             raise
@@ -247,11 +247,15 @@ class Case:
         return folder
 
     def table_key(self, name: str) -> str:
-        """Return the name of a bronze table's folder: it changes exactly when the table's content does."""
+        """Return what changes exactly when the rows of a bronze table do, as queries see it."""
         if name in ("files", "limits"):
             return f"{self.unzoned.content_key}-{self.options.digest()}"
-        if name in tables.READ_AS and tables.READ_AS[name] != name:
-            return f"{name}-{self.table_key(tables.READ_AS[name])}-{self.options.digest()}"
+        read = tables.READ_AS.get(name, name)
+        cut = tables.specs()[read].time and name not in tables.WHOLE
+        return f"{name}-{self._stored_as(read)}" + (f"-{self.options.digest()}" if cut else "")
+
+    def _stored_as(self, name: str) -> str:
+        """Return the name of the folder of a table as read: it changes exactly when the table's content does."""
         spec = tables.specs()[name]
         items = spec.files(self.unzoned)
         known = [[i.file, i.sha256, i.kind, i.source, i.replica_of, i.detail] for i in items]
@@ -269,7 +273,7 @@ class Case:
 
     def has_read(self, name: str) -> bool:
         """Return whether a table as read (`messages`, `logs`) is in the workspace."""
-        return self.workspace.table(self.table_key(name)) is not None
+        return self.workspace.table(self._stored_as(name)) is not None
 
     # --- facts --------------------------------------------------------------------------------------------------------
 
@@ -312,7 +316,7 @@ class Case:
         if name == "message_bodies":  # not stored: read from the commit log itself
             stores = json.dumps(sources.listed(self.unzoned.of_kind(*STORES)))
             reader = self.session.read.format("rocketmq.commitlog").options(files=stores, body="true")
-            return reader.load().where(self._within("store_timestamp"))
+            return reader.load().where(self._within(tables.specs()["messages"]))
         read = tables.READ_AS.get(name, name)
         spec = tables.specs()[read]
         if spec.files(self.unzoned):
@@ -322,11 +326,26 @@ class Case:
         if name == "stored_messages":
             return rows
         columns = tables.as_messages() if name == "messages" else tables.countable(spec.schema)
-        rows = rows.selectExpr(*columns).where(self._within(None if name == "all_entries" else spec.time))
+        rows = rows.selectExpr(*columns)
+        rows = rows if name in tables.WHOLE else rows.where(self._within(spec))
         return rows.drop(*tables.HIDDEN) if name == "logs" else rows
 
-    def _within(self, column: str | None) -> str:
-        return tables.within(column, self.options.since, self.options.until)
+    def _within(self, spec: tables.Spec) -> str:
+        since, until = self.options.since, self.options.until
+        if not (since or until) or (spec.dated and not self._original):
+            return "true"
+        return f"{tables.within(spec.time, since, until)} or {spec.lasting}"
+
+    @property
+    def _original(self) -> bool:
+        """Whether files have the modification times that they had where they were written."""
+        return bool(self.facts.rows("file_times")[0]["original"])
+
+    @property
+    def undated(self) -> list[str]:
+        """The files that `since` and `until` cannot cut; none without them."""
+        cut = self.options.since or self.options.until
+        return tables.undated(self.unzoned, self._original) if cut else []
 
     def _files(self) -> pa.Table:
         rows = [{name: getattr(item, name, None) for name in tables.FILES.names} for item in self.inventory.items]

@@ -47,6 +47,10 @@ MAX_OUTPUT: Final = 256 << 20
 """How many bytes of an application's output are searched for thread dumps (`kill -3`)."""
 MAX_BYTES: Final = 64 << 20
 """How many bytes of a configuration file or an output are read: thousands of topics take a few megabytes."""
+_SET_UP: Final = (
+    "command in ('clusterList', 'getBrokerConfig', 'topicList', 'topicRoute') or name like '%brokerVersionDesc%'"
+)
+"""Cells of outputs that name addresses, releases, settings, topics: they hold before and after the output too."""
 _DAMAGED_JSON: Final = (ValueError, KeyError, TypeError, AttributeError)
 
 
@@ -54,8 +58,9 @@ _DAMAGED_JSON: Final = (ValueError, KeyError, TypeError, AttributeError)
 class Spec:
     """A table: its columns, the files it is read from, the time cut by `since` and `until`.
 
-    `zoned`: its times depend on zones; `dated`: a file's modification time is the time of its content; `source`: the
-    data source of a big table, and its options. Another table is read a file at a time (`_small`).
+    `zoned`: its times depend on zones; `dated`: a file's modification time is the time of its content; `lasting`: the
+    condition of rows that say what is set up, which no window cuts; `source`: the data source of a big table, and its
+    options. Another table is read a file at a time (`_small`).
     """
 
     schema: pa.Schema
@@ -63,6 +68,7 @@ class Spec:
     time: str | None = None
     zoned: bool = False
     dated: bool = False
+    lasting: str = "false"
     source: type[sources.Source] | None = None
     options: Mapping[str, str] = {}
 
@@ -79,7 +85,8 @@ def _config_files(inventory: Inventory) -> tuple[Item, ...]:
 
 def _with_offsets(inventory: Inventory) -> tuple[Item, ...]:
     """Copies are read too: two equal files of different times show that nothing moved."""
-    items = inventory.of_kind("store_json", "checkpoint")
+    stored = inventory.of_kind("store_json", "checkpoint")
+    items = (item for item in stored if item.kind == "checkpoint" or item.detail["name"] in configs.OFFSETS)
     dated = ("consumerOffset", "lmqConsumerOffset")
     return tuple(item for item in items if item.replica_of is None or item.detail.get("name") in dated)
 
@@ -105,7 +112,7 @@ def specs() -> dict[str, Spec]:
         "skipped": commitlog(columns_of("skipped"), copies_too, options={"table": "skipped"}),
         "traces": Spec(columns_of("traces"), _of(*STORES), "time", source=sources.TraceDataSource),
         "consumequeue": Spec(columns_of("consumequeue"), _of("consumequeue"), source=sources.ConsumeQueueDataSource),
-        "index": Spec(columns_of("index"), _of("index"), source=sources.IndexDataSource),
+        "index": Spec(columns_of("index"), _of("index"), "timestamp", source=sources.IndexDataSource),
         "logs": Spec(
             Options(events=True).schema,
             _of(*TEXTS),
@@ -115,10 +122,10 @@ def specs() -> dict[str, Spec]:
             options={"events": "true"},
         ),
         "config_files": Spec(columns_of("config_files"), _config_files),
-        "offsets": Spec(columns_of("offsets"), _with_offsets, dated=True),
+        "offsets": Spec(columns_of("offsets"), _with_offsets, "time", dated=True),
         "rows": Spec(columns_of("rows"), _of("rows"), "time", zoned=True),
         "sends": Spec(columns_of("sends"), _of("sends"), "start", zoned=True),
-        "admin": Spec(columns_of("admin"), Inventory.of_mqadmin, dated=True),
+        "admin": Spec(columns_of("admin"), Inventory.of_mqadmin, "time", dated=True, lasting=_SET_UP),
         "metrics": Spec(columns_of("metrics"), Inventory.of_metrics, "ts", zoned=True),
         "network": Spec(columns_of("network"), _of("network")),
         "threads": Spec(columns_of("threads"), _may_dump, "time", zoned=True),
@@ -269,8 +276,11 @@ READ_AS: Final = {
     **dict.fromkeys(("stored_messages", "messages_within", "messages", "message_bodies"), "messages"),
     **dict.fromkeys(("all_entries", "entries", "logs"), "logs"),
     "queue_units": "consumequeue",
+    **{f"all_{name}": name for name in ("admin", "offsets", "rows", "sends")},
 }
-"""Forms of what was read, by the names queries use. `stored_messages` and `all_entries`: whatever their times."""
+"""Forms of what was read, by the names queries use."""
+WHOLE: Final = tuple(name for name in READ_AS if name.startswith(("all_", "stored_")))
+"""Those with all rows, whatever their times."""
 BRONZE: Final = (
     "skipped", "traces", "index", "config_files", "offsets", "rows", "sends", "admin", "metrics", "network", "threads",
     "files", "limits", *READ_AS,
@@ -296,6 +306,18 @@ def countable(columns: pa.Schema) -> list[str]:
         else f"`{field.name}`"
         for field in columns
     ]
+
+
+def undated(inventory: Inventory, original: bool) -> list[str]:
+    """Return the files that no window cuts, since nothing tells when they were written: they print no time, nor does
+    their modification time tell it (`original`: those of the evidence do).
+    """
+    timed = {item.file for item in inventory.items if item.first is not None}
+    for spec in specs().values():
+        if spec.dated and original:
+            timed |= {item.file for item in spec.files(inventory) if item.modified is not None}
+    read = {item.file for spec in specs().values() if spec.zoned or spec.dated for item in spec.files(inventory)}
+    return sorted(read - timed)
 
 
 def within(column: str | None, since: dt.datetime | None, until: dt.datetime | None) -> str:

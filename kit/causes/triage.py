@@ -140,6 +140,7 @@ def document(case: Case, findings: list[Finding], lang: Lang) -> dict[str, Any]:
             "files": [file(item) for item in sorted(inventory.items, key=lambda i: i.file)],
             "not_recognised": list(inventory.not_recognised),
             "unreadable": [{"file": r.file, "reason": r.say(lang)} for r in case.unread()],
+            **({"undated": undated} if (undated := case.undated) else {}),
         },
         "root_causes": [f.cause for f in ordered(findings, explained)],
         "findings": [plain(f.as_dict(lang, explained.get(f.cause, ()))) for f in findings],

@@ -91,13 +91,15 @@ class Selection:
         return {name: value for name, value in self.as_dict().items() if name in ("since", "until")}
 
     def mask(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return which rows of any table are selected, by its first column of times and those named like a field."""
+        """Return which rows of any table are selected, by its first column of times and those named like a field; a
+        window cuts no row without a time.
+        """
         chosen = pd.Series(True, index=frame.index)
         time = next((name for name in _TIMES if name in frame), None)
         if time is not None and (self.since or self.until):
             at = pd.to_datetime(frame[time], utc=True, errors="coerce")
-            chosen &= (at >= self.since) if self.since else True
-            chosen &= (at <= self.until) if self.until else True
+            inside = (at >= self.since) if self.since else True
+            chosen &= at.isna() | (inside & ((at <= self.until) if self.until else True))
         for field, own in (COLUMNS["entries"] | COLUMNS["records"]).items():
             wanted = set(getattr(self, field))
             column = next((each for each in (own, _ALSO.get(field)) if each in frame), None)

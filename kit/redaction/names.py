@@ -95,7 +95,7 @@ def _tables(case: Case) -> Iterator[tuple[str, str]]:
         yield from ((client["group"], "group"), (client["client_id"], "client"))
     for item in case.unzoned.of_kind("rows", "sends"):
         for column in item.detail.get("other_keys") or ():
-            rows = case.sql(f"select distinct try_element_at(cells, :column) from {item.kind}", column=column)
+            rows = case.sql(f"select distinct try_element_at(cells, :column) from all_{item.kind}", column=column)
             yield from ((row[0], "key") for row in rows.toLocalIterator() if row[0])
 
 

@@ -27,7 +27,7 @@ from kit.i18n import CLOCK, Lang, T, on_clock
 from kit.report.console import command
 from kit.report.labels import COLUMNS, GLOSSARY, HOLDS, INNER, KEYS, PAGE, VERDICTS, page, ranked, requests
 from kit.report.notebooks import Story, chart_block
-from kit.report.terminal import zone_warning
+from kit.report.terminal import undated_warning, zone_warning
 
 FOUND: Final = ("confirmed", "suspected")
 HEAD_NUMBERS: Final = 6
@@ -115,7 +115,7 @@ def render(
         head=first[0] if first else None,
         answers=_answers(first, bool(confirmed), concluded, of, lang),
         stories=stories,
-        zone_warning=zone_warning(findings, lang),
+        warnings=[each for each in (zone_warning(findings, lang), undated_warning(findings, lang)) if each],
         failed=of["failed"],
         found=[*concluded, *(v for v in views if v["id"] == asked and v not in concluded)],
         first=[v["id"] for v in first],

@@ -56,6 +56,7 @@ def verdicts(findings: dict[str, Any], lang: Lang, *, verbose: bool = False) -> 
         table(rows, heads(lang, TEXTS, "cause", "verdict", "reason", "where")).rstrip() if rows else "",
         *(text.say(count=count).render(lang) for text, count in folded),
         zone_warning(findings, lang) or "",
+        undated_warning(findings, lang) or "",
         _wanted(order, lang, None if verbose else BRIEFLY),
         closing(findings, lang),
     ]
@@ -70,14 +71,24 @@ def zone_warning(findings: Mapping[str, Any], lang: Lang) -> str | None:
     local = [f for f in findings["evidence"]["files"] if is_local(f["first"])]
     if not local:
         return None
-    files: Sentence | str = ", ".join(f["file"] for f in local[:NAMED])
-    if len(local) > NAMED:
-        files = TEXTS["and_more"].say(files=files, more=len(local) - NAMED)
+    files = _named([f["file"] for f in local])
     first = iso(local[0]["first"])
     instant = first - dt.timedelta(hours=8)
     with on_clock(None):
         sentence = TEXTS["zone_unknown"].say(files=files, local=f"{first:%H:%M:%S}", utc=f"{instant:%H:%M:%S}")
         return printable(sentence.render(lang))
+
+
+def undated_warning(findings: Mapping[str, Any], lang: Lang) -> str | None:
+    """Return the warning that `--since` and `--until` do not cut some files, None if they cut all that have times."""
+    files = findings["evidence"].get("undated")
+    return printable(TEXTS["undated"].say(files=_named(files)).render(lang)) if files else None
+
+
+def _named(files: Sequence[str]) -> Sentence | str:
+    first = ", ".join(files[:NAMED])
+    more = len(files) - NAMED
+    return TEXTS["and_more"].say(files=first, more=more) if more > 0 else first
 
 
 def closing(findings: dict[str, Any], lang: Lang) -> str:

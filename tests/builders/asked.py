@@ -15,7 +15,7 @@ import attrs
 import pyarrow as pa
 
 from kit.case.options import Options
-from kit.case.tables import BRONZE, FILES, LIMITS, specs
+from kit.case.tables import BRONZE, FILES, LIMITS, READ_AS, specs
 from kit.formats.logs.known_texts import ASKED, COLUMNS
 from kit.spark import session
 from kit.spark.sources import plain
@@ -34,9 +34,7 @@ EVENTS = pa.schema(
 )
 SCHEMAS = {
     **{name: spec.schema for name, spec in specs().items()},
-    **dict.fromkeys(("stored_messages", "messages_within", "message_bodies"), specs()["messages"].schema),
-    **dict.fromkeys(("all_entries", "entries", "logs"), specs()["logs"].schema),
-    "queue_units": specs()["consumequeue"].schema,
+    **{name: specs()[READ_AS[name]].schema for name in READ_AS},
     "files": FILES,
     "limits": LIMITS,
     "all_events": EVENTS,

@@ -1,11 +1,13 @@
 """A case against what RocketMQ's own decoder says, and the promises of caching, cutting and quoting."""
 
 import datetime as dt
+import os
 import random
 import shutil
 from pathlib import Path
 from typing import Any
 
+import folders
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,7 +24,7 @@ from kit.causes.triage import document, harm
 from kit.i18n import LANGS, T
 from kit.inventory import zones
 from kit.inventory.references import Ref
-from kit.report import write
+from kit.report import terminal, write
 
 NAME = "producer-offline"
 SAMPLE = recorded.HERE.parent / "sample_data" / f"{NAME}.tar.zst"
@@ -122,6 +124,45 @@ def test_since_and_until_cut_on_read(case: Case, cache: Path, truth: list[dict[s
     cut = kit.open_case(SAMPLE, cache, since=instant(low), until=instant(high).isoformat())
     assert cut.messages.count() == sum(low <= t <= high for t in times)
     assert cut.configs.count() == case.configs.count()
+
+
+PROGRESS = """#Topic          #Broker Name  #QID  #Broker Offset  #Consumer Offset  #Client IP  #Diff  #LastTime
+orders          broker-a       0     900             {offset}               10.0.0.9    9      2026-11-20 18:00:00
+"""
+OFFSETS = '{"offsetTable":{"orders@points":{0:%d}}}'
+
+
+@pytest.mark.parametrize("original", [True, False])
+def test_a_window_cuts_outputs_and_copies_by_the_times_of_their_files(tmp_path: Path, original: bool) -> None:
+    """Where the files have the times of a later copy, nothing is cut, and the triage names what has no time."""
+    minutes = {"early": 0, "late": 60}
+    moved = {"early": 100, "late": 700}
+    files = {f"{name}/progress.txt": PROGRESS.format(offset=moved[name]) for name in minutes}
+    files |= {f"{name}/consumerOffset.json": OFFSETS % moved[name] for name in minutes}
+    files["late/clusterList.txt"] = (
+        "#Cluster Name     #Broker Name            #BID  #Addr                  #Version                #InTPS(LOAD)\n"
+        "DefaultCluster    broker-a                0     10.0.0.1:10911         V4_9_4                  0.00(0,0ms)\n"
+    )
+    files["broker.log"] = "2026-11-20 18:00:00 INFO main - The broker[broker-a, 10.0.0.1:10911] boot success.\n"
+    e = folders.written(tmp_path, files)
+    start = dt.datetime(2026, 11, 20, 10, tzinfo=dt.UTC).timestamp() + 30
+    for file in e.rglob("*.*"):
+        os.utime(file, (0, start + (60 * minutes.get(file.parent.name, 0) if original else 86400)))
+    case = kit.open_case(e, tmp_path / "w", since="2026-11-20T09:55Z", until="2026-11-20T10:05Z")
+    kept = {"early"} if original else {"early", "late"}
+    for table in ("offsets", "admin_blocks", "saved_offsets"):
+        rows = [row for row in case.sql(f"select distinct file from {table}").collect() if "cluster" not in row.file]
+        assert {row.file.partition("/")[0] for row in rows} == kept, table
+    assert case.sql("select value from admin where name = '#Version'").first().value == "V4_9_4"
+    assert {row.file.partition("/")[0] for row in case.sql("select file from all_offsets").collect()} == {
+        "early",
+        "late",
+    }
+    findings = document(case, [], "en")
+    assert findings["evidence"].get("undated", []) == ([] if original else sorted(set(files) - {"broker.log"}))
+    assert (terminal.undated_warning(findings, "en") is None) == original
+    # The window is part of what a fact is kept under.
+    assert len(kit.open_case(e, tmp_path / "w").facts("saved_offsets")) == 2
 
 
 def test_disagreeing_copies_count_once_and_damage_names_its_range(unpacked, tmp_path, truth):

@@ -272,6 +272,7 @@ def test_it_narrows_any_table_by_the_columns_it_knows() -> None:
     times = pd.to_datetime([f"2026-11-20T00:00:0{n}" for n in range(4)])
     frame = pd.DataFrame({"store_timestamp": times, "topic": ["T", "T", "U", "T"], "n": range(4)})
     assert list(chosen.keep(frame)["n"]) == [1]
+    assert list(chosen.keep(frame.assign(store_timestamp=pd.NaT))["n"]) == [0, 1, 3]
     logs = pd.DataFrame({"ts": times.tz_localize("UTC"), "events": [["busy"], ["busy"], [], ["busy"]], "n": range(4)})
     assert list(chosen.keep(logs)["n"]) == [1]
     # A row that names several, and rows that name nothing.

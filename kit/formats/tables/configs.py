@@ -122,7 +122,7 @@ def offsets(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[d
     if kind == "checkpoint":
         fields = zip(_CHECKPOINT, struct.unpack(">5q", data[:40]), strict=True) if len(data) >= 40 else ()
         rows: Iterable[Offset] = (("checkpoint", field, None, None, value, None) for field, value in fields if value)
-    elif detail["name"] in _OFFSETS:
+    elif detail["name"] in OFFSETS:
         rows = _stored(file, data.decode("utf-8-sig", "replace"), is_local=detail["name"] == "localOffset")
     else:
         rows = ()
@@ -133,7 +133,7 @@ def offsets(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[d
     ]  # fmt: skip
 
 
-_OFFSETS: Final = ("consumerOffset", "delayOffset", "lmqConsumerOffset", "localOffset")
+OFFSETS: Final = ("consumerOffset", "delayOffset", "lmqConsumerOffset", "localOffset")
 Offset = tuple[str, str, str | None, Any, Any, int | None]
 """(kind, topic, group, queue id, value, line)."""
 
