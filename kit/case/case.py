@@ -316,7 +316,7 @@ class Case:
         if name == "message_bodies":  # not stored: read from the commit log itself
             stores = json.dumps(sources.listed(self.unzoned.of_kind(*STORES)))
             reader = self.session.read.format("rocketmq.commitlog").options(files=stores, body="true")
-            return reader.load().where(self._within(tables.specs()["messages"]))
+            return reader.load().where(self._within("messages"))
         read = tables.READ_AS.get(name, name)
         spec = tables.specs()[read]
         if spec.files(self.unzoned):
@@ -327,10 +327,12 @@ class Case:
             return rows
         columns = tables.as_messages() if name == "messages" else tables.countable(spec.schema)
         rows = rows.selectExpr(*columns)
-        rows = rows if name in tables.WHOLE else rows.where(self._within(spec))
+        rows = rows if name in tables.WHOLE else rows.where(self._within(read))
         return rows.drop(*tables.HIDDEN) if name == "logs" else rows
 
-    def _within(self, spec: tables.Spec) -> str:
+    def _within(self, read: str) -> str:
+        """Return the condition that a row of a table as read is within the window."""
+        spec = tables.specs()[read]
         since, until = self.options.since, self.options.until
         if not (since or until) or (spec.dated and not self._original):
             return "true"
