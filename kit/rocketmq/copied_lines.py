@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from kit import data
@@ -20,7 +21,6 @@ class Shown(data.Row, frozen=True):
 ROWS: Final = data.read("rocketmq/facts/copied_lines.yaml", tuple[Shown, ...])
 _TIME: Final = r"(?=\[?\d{4}[-/.]\d\d[-/.]\d\d[ T]\d\d:\d\d:\d\d)"
 _FRONT: Final = tuple(re.compile(f"(?:{row.regex}){_TIME}", re.ASCII) for row in ROWS)
-_EVERY: Final = tuple(re.compile(row.regex, re.ASCII) for row in ROWS)
 _GAP: Final = re.compile(r"--\s*$")
 """What grep -C prints between two places."""
 MOST: Final = 0.8
@@ -29,31 +29,22 @@ MOST: Final = 0.8
 
 def bare(line: str) -> str:
     """Return a line from its time on, if a number or a file's name stands in front of it; else as it is."""
-    number = _row(line)
-    return line if number is None else line[_EVERY[number].match(line).end() :]  # type: ignore[union-attr]
+    return _cut(line, _FRONT)
 
 
 def all_bare(lines: list[str]) -> list[str]:
     """Return the lines of a text without what was put in front of them, those between two places of `grep -C` empty."""
-    rows = [_row(line) for line in lines]
-    used = {number for number in rows if number is not None}
-    if not used:
+    used = {next((row for row, front in zip(ROWS, _FRONT, strict=True) if front.match(line)), None) for line in lines}
+    if used == {None}:
         return lines
-    others = [_EVERY[number] for number in sorted(used) if ROWS[number].every]
+    others = [re.compile(row.regex, re.ASCII) for row in ROWS if row in used and row.every]
     full = [line for line in lines if line.strip() and not _GAP.match(line)]
     whole = sum(any(each.match(line) for each in others) for line in full) >= MOST * len(full)
-    return [_without(line, number, others if whole else []) for line, number in zip(lines, rows, strict=True)]
+    fronts = [*_FRONT, *(others if whole else ())]
+    return ["" if _GAP.match(line) else _cut(line, fronts) for line in lines]
 
 
-def _row(line: str) -> int | None:
-    """Return the number of the first row that fits a line with a time."""
-    return next((number for number, front in enumerate(_FRONT) if front.match(line)), None)
-
-
-def _without(line: str, number: int | None, others: list[re.Pattern[str]]) -> str:
-    if number is not None:
-        return bare(line)
-    if _GAP.match(line):
-        return ""
-    prefix = next((match for each in others if (match := each.match(line))), None)
-    return line[prefix.end() :] if prefix else line
+def _cut(line: str, fronts: Iterable[re.Pattern[str]]) -> str:
+    """Return a line without the first of these that it begins with."""
+    match = next(filter(None, (front.match(line) for front in fronts)), None)
+    return line[match.end() :] if match else line
