@@ -174,6 +174,16 @@ def stretches(handle: int, at: int = 0) -> Iterator[tuple[int, int]]:
         yield begin, end
 
 
+def first_data(handle: int, at: int = 0) -> int:
+    """Return where the first byte that is not zero is, from `at` on: `at` where nothing else is behind yet."""
+    for begin, end in stretches(handle, at):
+        for place in range(begin, end, 1 << 20):
+            data = os.pread(handle, 1 << 20, place)
+            if text := data.lstrip(b"\0"):
+                return place + len(data) - len(text)
+    return at
+
+
 def is_hollow(file: io.FileIO) -> bool:
     """Return whether a file of more than `LARGEST` bytes is mostly holes: zeros nobody stored take long to read."""
     size = os.fstat(file.fileno()).st_size

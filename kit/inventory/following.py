@@ -19,8 +19,8 @@ from typing import Final
 
 import msgspec
 
-from kit.evidence.files import EvidenceFile, open_raw, stretches, walk
-from kit.formats.commitlog import growing, segments
+from kit.evidence.files import EvidenceFile, first_data, open_raw, walk
+from kit.formats.commitlog import segments
 from kit.formats.commitlog.schema import File
 from kit.formats.logs import entries
 from kit.inventory.model import STORES, TEXTS
@@ -91,9 +91,7 @@ def step(roots: Sequence[Path], before: State, now: float, *, most: int, since: 
     """
     files = [(root, *each) for root, folder in enumerate(roots) for each in walk(folder)[0]]
     files = [each for each in files if each[3].st_size and not _IGNORED.search(each[1])]
-    last: dict[tuple[int, str], str] = {}
-    for root, name, _, _ in files:
-        last[root, name.rpartition("/")[0]] = name  # in order of name
+    last = {(root, name.rpartition("/")[0]): name for root, name, _, _ in files}  # in order of name
     after: State = {}
     left = {True: most, False: most}
     for root, name, path, info in sorted(files, key=lambda each: (each[3].st_mtime, each[1])):
@@ -113,7 +111,7 @@ def step(roots: Sequence[Path], before: State, now: float, *, most: int, since: 
             elif place.kind and left[is_log] > 0 and is_log:
                 _read_log(stream, place, quiet, left[True])
             elif place.kind and left[is_log] > 0:
-                end = growing.records_end(stream, _store(stream, place, path), place.at, left[False], is_last=is_last)
+                end = segments.records_end(stream, _store(stream, place, path), place.at, left[False], is_last=is_last)
                 _move(stream, place, end)
             left[is_log] -= place.at - place.begin
     for key, place in before.items():
@@ -195,11 +193,10 @@ def _skip(stream: io.FileIO, place: Place, end: int) -> None:
 def _pass_over(stream: io.FileIO, place: Place, path: Path, *, is_last: bool) -> None:
     """Move a place behind everything in a file, as if it had been read."""
     if place.kind in TEXTS:
-        end = entries.line_end(stream, 0, place.size)
-        _move(stream, place, end, 1 + entries.count_lines(stream, 0, end))
+        _read_log(stream, place, QUIET, place.size)
     else:
         file = _store(stream, place, path)
-        _move(stream, place, growing.present_end(stream, file) if is_last else file.length)
+        _move(stream, place, segments.present_end(stream, file) if is_last else file.length)
     place.begin, place.first, place.size = place.at, place.line, 0
 
 
@@ -213,7 +210,7 @@ def _store(stream: io.FileIO, place: Place, path: Path) -> File:
 
 def _read_log(stream: io.FileIO, place: Place, quiet: float, most: int) -> None:
     """Move a place behind the complete entries of a log that did not change for `quiet` seconds."""
-    if (data := first_data(stream, place.at)) > place.at:
+    if (data := first_data(stream.fileno(), place.at)) > place.at:
         # A log that is copied and truncated while it is written has a hole where its text was.
         _skip(stream, place, data)
     end = _entries_end(stream, place, quiet, most)
@@ -235,13 +232,3 @@ def _entries_end(stream: io.FileIO, place: Place, quiet: float, most: int) -> in
     whole = entries.last_entry(stream, begin, end, files_of(place.source))
     # An entry that fills a whole step is passed on in parts.
     return whole if whole > begin or end == size else entries.line_end(stream, begin, end)
-
-
-def first_data(stream: io.FileIO, at: int) -> int:
-    """Return where the first byte that is not zero is, from `at` on: `at` where nothing else is behind yet."""
-    for begin, end in stretches(stream.fileno(), at):
-        for place in range(begin, end, 1 << 20):
-            data = os.pread(stream.fileno(), 1 << 20, place)
-            if text := data.lstrip(b"\0"):
-                return place + len(data) - len(text)
-    return at

@@ -13,7 +13,7 @@ from typing import Any, Final
 import attrs
 
 from kit import data
-from kit.evidence.files import EvidenceFile, open_readonly, stretches
+from kit.evidence.files import EvidenceFile, first_data, open_readonly
 from kit.formats.commitlog import records
 from kit.formats.patterns import byte_patterns, patterns
 from kit.formats.queues import consumequeue, index
@@ -68,8 +68,8 @@ class Head:
         """Return the kind of a text of which nothing else is known."""
         return "text", {"source": "text", "layout": "unknown", "encoding": delimited.not_utf8(self.text), **detail}
 
-    def at(self, place: int, size: int = HEAD) -> bytes:
-        return os.pread(self.handle, size, place)
+    def at(self, place: int) -> bytes:
+        return os.pread(self.handle, HEAD, place)
 
 
 Kind = tuple[str, dict[str, Any]]
@@ -148,11 +148,10 @@ def _zeros(head: Head) -> Kind | None:
         return None
     if kind := _deeper(head):
         return kind
-    for at in (at for begin, end in stretches(head.handle) for at in range(begin, end, _STEP)):
-        if part := head.at(at, _STEP).lstrip(b"\0"):
-            behind = Head(head.file, part[:HEAD], head.handle)
-            known = next((kind for rule in TEXTS if (kind := rule(behind))), None) if behind.is_text else None
-            return known if known and known[0] in ("log", "text") else ("other", {"zeros": False})
+    if at := first_data(head.handle):
+        behind = Head(head.file, head.at(at), head.handle)
+        known = next((kind for rule in TEXTS if (kind := rule(behind))), None) if behind.is_text else None
+        return known if known and known[0] in ("log", "text") else ("other", {"zeros": False})
     if place := consumequeue.sniff(bytes(8), head.file.file):
         return _kind({**place, "empty": True})
     if store := _store_of(head):

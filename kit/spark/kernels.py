@@ -8,7 +8,7 @@ import zlib
 from pathlib import Path
 
 from kit.evidence.files import open_raw
-from kit.formats.commitlog import batches, growing, segments, trace_contexts
+from kit.formats.commitlog import batches, segments, trace_contexts
 from kit.formats.commitlog.records import sniff
 from kit.formats.commitlog.schema import FIELDS, STORED
 from kit.rocketmq import binary_format as f
@@ -40,8 +40,8 @@ def warm() -> None:
         list(segments.messages(file, 0, file.used, batches.Wanted(STORED, body_topics=frozenset({"t"}))))
         list(segments.skipped(file, 0, file.used))
         with open_raw(path) as stream:
-            growing.present_end(stream, file)
-            growing.records_end(stream, file, 0, file.length, is_last=True)
+            segments.present_end(stream, file)
+            segments.records_end(stream, file, 0, file.length, is_last=True)
         list(trace_contexts.trace_rows(file, 0, file.used, frozenset({"t"})))
 
 

@@ -129,8 +129,9 @@ _HASHES: Final = {
 """The columns of well-known properties, and the hashes of their names."""
 _PLAIN: Final = tuple(_HASHES)[:2]
 """Those with a value of its own in nearly every record."""
-_TRACES: Final = tuple(f"{kind}{chr(f.TRACE_FIELD)}".encode() for kind in rocketmq.TRACE_TYPES)
-_TRACE_TEXT, _TRACE_ENDS = np.frombuffer(b"".join(_TRACES), np.uint8), np.cumsum([0, *map(len, _TRACES)])
+_TRACE: Final = rf"^(?:{'|'.join(rocketmq.TRACE_TYPES)})\x{f.TRACE_FIELD:02x}(?s:.)"
+_TRACE_HEAD: Final = 2 + max(map(len, rocketmq.TRACE_TYPES))
+"""Bytes of a body in which that is."""
 _CODECS: Final = pa.array(["none", "zlib", "lz4", "zstd"])
 BODY_BATCH: Final = 32 << 20
 """How many bytes of unpacked bodies are handed on at once."""
@@ -216,9 +217,9 @@ class Rows:
 
     def traced(self, topics: frozenset[str]) -> np.ndarray:
         """Return which rows are message traces: those in these topics, or whose body begins like one."""
-        mask = self.in_topics(topics)
-        c.begins(self.buf, self.records, _TRACE_TEXT, _TRACE_ENDS, mask)
-        return mask
+        is_plain = self.records["body_codec"] == PLAIN
+        heads = binary(self.buf, self.records["body"], np.minimum(self.records["body_size"], _TRACE_HEAD))
+        return self.in_topics(topics) | (is_plain & np.asarray(pc.match_substring_regex(heads, _TRACE)))
 
     def by_stage(self) -> list[pa.Array]:
         """Group the rows by stage, so that who asks for one reads few row groups; return the columns of `LINEAGE`."""

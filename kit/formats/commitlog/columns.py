@@ -290,19 +290,6 @@ def check_crc(words: Any, records: Any, table: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def begins(buf: Bytes, records: Any, texts: Bytes, ends: Any, mask: Any) -> None:
-    """Mark records whose plain body begins with one of the `texts` and is longer; `ends`: where each ends, from 0."""
-    for row in range(len(records)):
-        one = records[row]
-        for text in range(len(ends) - 1):
-            size = ends[text + 1] - ends[text]
-            i = 0
-            while i < min(size, one.body_size - 1) and buf[one.body + i] == texts[ends[text] + i]:
-                i += 1
-            mask[row] |= i == size and one.body_codec == PLAIN
-
-
-@njit(cache=True, nogil=True)
 def hex_ids(hosts: Bytes, bounds: Any, physical: Any, digits: Any, ids: Any) -> None:
     """Write each host and offset as digits; `digits`: the two of each byte. The hosts lie between two `bounds` each."""
     put = 0

@@ -144,32 +144,29 @@ def guess(names: Sequence[str], sample: list[list[str | None]]) -> dict[str, Any
     """Return kind and role of a table, its columns by field and the other columns that could be the key, best first,
     from a sample; None without key, id and outcome.
     """
-    columns = [
-        _Column(name, [(row[i] or "").strip() for row in sample if i < len(row)]) for i, name in enumerate(names)
-    ]
-    free = {i for i, c in enumerate(columns) if c.values}
-    at: dict[str, int] = {}
+    columns = [_Column(name, [row[i] or "" for row in sample if i < len(row)]) for i, name in enumerate(names)]
+    free = [column for column in columns if column.values]
+    at: dict[str, _Column] = {}
 
     def take(field: str, fits: Callable[[_Column], float]) -> None:
-        scored = [
-            (fits(columns[i]) + (0.3 if fits(columns[i]) > 0 and columns[i].hints(field) else 0), -i) for i in free
-        ]
-        best = max(scored, default=(0.0, 0))
-        if best[0] > 0:
-            at[field] = -best[1]
-            free.discard(-best[1])
+        def score(column: _Column) -> float:
+            return (fit := fits(column)) and fit + 0.3 * column.hints(field)
 
-    take("uniq_key", lambda c: c.share(lambda v: not _is_offset_id(v.split(",")[0])) if c.hex > 0.9 else 0)
-    take("offset_msg_id", lambda c: c.share(lambda v: _is_offset_id(v.split(",")[0])) if c.hex > 0.9 else 0)
-    for i in [i for i in free if columns[i].hex > 0.9]:
-        free.discard(i)
-    if times := sorted(i for i in free if columns[i].times > 0.9):
+        best = max(free, key=score, default=None)
+        if best is not None and score(best) > 0:
+            at[field] = best
+            free.remove(best)
+
+    take("uniq_key", lambda c: c.hex > 0.9 and c.share(lambda v: not _is_offset_id(v.split(",")[0])))
+    take("offset_msg_id", lambda c: c.hex > 0.9 and c.share(lambda v: _is_offset_id(v.split(",")[0])))
+    free = [column for column in free if column.hex <= 0.9]
+    if times := [column for column in free if column.times > 0.9]:
         # Of several times the first one, unless a name says better: created before updated.
-        at["time"] = next((i for i in times if CELLS["first"].search(columns[i].name)), times[0])
-        free.difference_update(times)
-    take("outcome", lambda c: 1.0 if c.seen(CELLS["send"]) and c.distinct <= max(50, c.n // 5) else 0.0)
-    sends = "outcome" in at or any(columns[i].seen(CELLS["send"]) for i in free)
-    answered = any(columns[i].seen(CELLS["answered"]) for i in (*free, *at.values()))
+        at["time"] = next((column for column in times if CELLS["first"].search(column.name)), times[0])
+        free = [column for column in free if column not in times]
+    take("outcome", lambda c: c.seen(CELLS["send"]) and c.distinct <= max(50, c.n // 5))
+    sends = "outcome" in at or any(column.seen(CELLS["send"]) for column in free)
+    answered = any(column.seen(CELLS["answered"]) for column in (*free, *at.values()))
 
     def retries(column: _Column) -> float:
         """Return how likely a column counts redeliveries; a sender's milliseconds and attempts may be as small."""
@@ -179,32 +176,31 @@ def guess(names: Sequence[str], sample: list[list[str | None]]) -> dict[str, Any
         return column.small_counts if named else 0.0
 
     take("reconsume_times", retries)
-    take("cost_ms", lambda c: 0.5 if c.ints > 0.95 and (c.hints("cost_ms") or sends) and not c.hints("key") else 0.0)
-    take("error", lambda c: 0.5 if c.seen(CELLS["error"]) and c.spaced else 0.0)
-    keys = sorted((i for i in free if columns[i].key_score > 0.5), key=lambda i: (-columns[i].key_score, i))
+    take("cost_ms", lambda c: c.ints > 0.95 and (c.hints("cost_ms") or sends) and not c.hints("key"))
+    take("error", lambda c: c.seen(CELLS["error"]) and c.spaced)
+    keys = sorted((column for column in free if column.key_score > 0.5), key=lambda column: -column.key_score)
     if keys:
         at["key"] = keys[0]
-        free.discard(keys[0])
-    if sends and "outcome" not in at:
-        take("outcome", lambda c: c.enum_score("outcome"))
+        free.remove(keys[0])
     if not sends:
         take("status", lambda c: c.enum_score("status"))
+    elif "outcome" not in at:
+        take("outcome", lambda c: c.enum_score("outcome"))
     role = _role(at, columns, sends=sends)
     if role is None:
         return None
     if role == "sends" and "outcome" not in at and "status" in at:
         at["outcome"] = at.pop("status")
-    texts = columns[at["time"]].values if "time" in at else []
     return {
         "kind": "sends" if role == "sends" else "rows",
         "role": role,
-        "columns": {field: names[i] for field, i in at.items()},
-        "other_keys": [names[i] for i in keys[1:4]],
-        "month_first": printed_times.month_first(texts),
+        "columns": {field: column.name for field, column in at.items()},
+        "other_keys": [column.name for column in keys[1:4]],
+        "month_first": "time" in at and printed_times.month_first(at["time"].values),
     }
 
 
-def _role(at: dict[str, int], columns: list[_Column], *, sends: bool) -> str | None:
+def _role(at: dict[str, _Column], columns: list[_Column], *, sends: bool) -> str | None:
     ids = "uniq_key" in at or "offset_msg_id" in at
     if sends and "reconsume_times" not in at:
         return None if _exported(at, columns) else "sends"
@@ -214,19 +210,18 @@ def _role(at: dict[str, int], columns: list[_Column], *, sends: bool) -> str | N
         return "sends"
     if "key" not in at:
         return None
-    repeats = "status" in at and columns[at["status"]].distinct <= 4 and columns[at["key"]].repeats
-    if ids and "time" in at and repeats:
+    if ids and {"time", "status"} <= at.keys() and at["status"].distinct <= 4 and at["key"].distinct < at["key"].n:
         return "deliveries"
     return "business" if "status" in at else "tx_log"
 
 
-def _exported(at: dict[str, int], columns: list[_Column]) -> bool:
+def _exported(at: dict[str, _Column], columns: list[_Column]) -> bool:
     """Return whether a table is an exported log search rather than a ledger of sends: it has failures alone and nothing
     that names a send, or whole log lines in its cells.
     """
     if any(column.seen(CELLS["sent"]) for column in columns):
         return False
-    outcomes = [columns[at[field]] for field in ("outcome", "error") if field in at]
+    outcomes = [at[field] for field in ("outcome", "error") if field in at]
     if any(column.share(lambda v: bool(CELLS["log_line"].match(v))) > 0.5 for column in outcomes):
         return True
     return not {"key", "uniq_key", "offset_msg_id", "cost_ms"} & at.keys()
@@ -237,11 +232,11 @@ class _Column:
 
     def __init__(self, name: str, values: list[str]) -> None:
         self.name = name
-        self.values = [v for v in values if v and v.lower() not in ("null", "none", "nil", "\\n", "nan")]
+        texts = map(str.strip, values)
+        self.values = [v for v in texts if v and v.lower() not in ("null", "none", "nil", "\\n", "nan")]
         self.n = len(self.values)
         self.counts = Counter(self.values)
         self.distinct = len(self.counts)
-        self.repeats = self.distinct < self.n
         self.hex = self.share(lambda v: bool(HEX.match(v.split(",")[0])))
         self.times = self.share(lambda v: bool(printed_times.when(v) or delimited.BEYOND.match(v)))
         self.ints = self.share(lambda v: integer(v) is not None)
