@@ -2,7 +2,7 @@
 and requested.
 
 A cause that counts, quotes and says is its YAML alone (`values`). Where more is needed, `observe(facts) -> Observed`
-of the module beside it gives the values. docs/adding-a-cause.md adds one.
+of the module beside it gives the values; of a neighbour the function of its name. docs/adding-a-cause.md adds one.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ from __future__ import annotations
 import datetime as dt
 import importlib
 from collections.abc import Iterable, Mapping
+from pkgutil import iter_modules
 from typing import Any
 
 import attrs
 import pandas as pd
 
 from kit.analysis import refs
-from kit.causes import collect_next, shown_by
+from kit.causes import collect_next, neighbours, shown_by
 from kit.causes.findings import Finding, Missing, Moment, Step
 from kit.causes.texts import Cause, StepText, Value, Want
 from kit.i18n import Filled
@@ -43,12 +44,14 @@ class Observed:
 
 def examine(facts: Facts, cause: Cause) -> Finding:
     """Examine a cause: what its module observes, said as it declares."""
-    observed, name = None, cause.slug.replace("-", "_")
+    name = cause.slug.replace("-", "_")
     if cause.kind == "root_cause":
-        observed = importlib.import_module(f"kit.causes.root_causes.{name}").observe(facts)
-    elif cause.module:
-        observed = getattr(importlib.import_module(f"kit.causes.neighbours.{cause.module}"), name)(facts)
-    return finding(facts, cause, observed)
+        return finding(facts, cause, importlib.import_module(f"kit.causes.root_causes.{name}").observe(facts))
+    modules = (
+        importlib.import_module(f"kit.causes.neighbours.{each.name}") for each in iter_modules(neighbours.__path__)
+    )
+    observe = next((getattr(module, name) for module in modules if hasattr(module, name)), None)
+    return finding(facts, cause, observe and observe(facts))
 
 
 def finding(facts: Facts, cause: Cause, observed: Observed | None = None) -> Finding:

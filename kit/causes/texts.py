@@ -160,8 +160,6 @@ class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     title: T
     slug: str = ""
     kind: Kind = "neighbour"
-    module: str = ""
-    """The module of neighbours whose function of this name observes it; a root cause has a module of its own."""
     none: T | None = None
     """The summary where nothing was found."""
     says: dict[str, T] = {}

@@ -5,22 +5,16 @@ case"), or because the evidence itself says so.
 """
 
 import re
-from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
-import nbformat
 import pytest
 import recorded
-from nbformat.v4 import new_code_cell
 from page import Page
-from papermill.translators import PythonTranslator
 from size_evidence import CHECK
 from table import rows_of
 
 import kit
 from kit.case.case import Case
-from kit.evidence.failure import Failure
 from kit.report import build, notebooks
 from kit.rocketmq.catalogue import EVENTS
 
@@ -35,7 +29,7 @@ def report(case: Case, out: Path, *causes: str) -> tuple[Page, dict[str, str]]:
     """Make a report with the walks of these causes, whatever their verdict; return what it says and the verdicts."""
     findings = kit.triage(case)
     chosen = sorted({path for cause in causes for path in notebooks.chosen(findings, cause)})
-    executed = execute_in_one_kernel(chosen, out / "notebooks", build.parameters(case), case.failures)
+    executed = notebooks.execute(chosen, out / "notebooks", build.parameters(case), case.failures)
     page = build.build(findings, build.evidence_tables(case), executed, out, failures=case.failures).read_text()
     assert case.failures == []
     return Page(page), {found["cause"]: found["verdict"] for found in findings["findings"]}
@@ -99,27 +93,3 @@ def test_a_suspicion_tells_no_story(tmp_path: Path) -> None:
     assert own == [] and told.apart == ""
     # A few lines were pasted: nothing here comes in tens.
     assert COUNTED.findall(told.own) == []
-
-
-def execute_in_one_kernel(
-    paths: Iterable[Path], out: Path, parameters: Mapping[str, Any], failures: list[Failure]
-) -> list[Path]:
-    """Do what `notebooks.execute` does in one kernel: what a kernel takes to start is most of what a walk takes."""
-    books = {path.name: notebooks.read(path) for path in paths}
-    cells = []
-    for name, book in books.items():
-        for number, cell in enumerate(book.cells):
-            cell.metadata["book"], cell["id"] = name, f"{name[:2]}-{number}"
-            cells.append(cell)
-            if "parameters" in cell.metadata.get("tags", ()):
-                given = new_code_cell(PythonTranslator.codify(dict(parameters)), metadata={"book": name})
-                cells.append(given)
-    whole = next(iter(books.values())).copy()
-    whole.cells = cells
-    out.mkdir(parents=True)
-    nbformat.write(whole, out / "whole.ipynb")
-    [done] = notebooks.execute([out / "whole.ipynb"], out / "done", parameters, failures)
-    for name, book in books.items():
-        book.cells = [cell for cell in notebooks.read(done).cells if cell.metadata.get("book") == name]
-        nbformat.write(book, out / name)
-    return [out / name for name in books]
