@@ -31,3 +31,9 @@ def test_two_dumps_in_one_output_are_told_apart() -> None:
 def test_times_are_read_in_the_zone_given() -> None:
     first = next(thread_dumps.read(JDK8.encode(), lambda ms: ms - 8 * 3_600_000))
     assert first["time"] == 1_000_000 * dt.datetime(2026, 11, 21, 23, 8, 20, tzinfo=dt.UTC).timestamp()
+
+
+def test_a_line_of_blanks_is_gone_through_once() -> None:
+    """From each blank on to the last one took hours."""
+    (thread,) = thread_dumps.parse(JDK17.split("\n\n")[0] + '\n"main" #1 tid=0x1\n"' + "\u3000" * 1_000_000)[-1:]
+    assert thread.thread == "main"
