@@ -22,7 +22,7 @@ def is_program(text: str, name: str) -> bool:
     if not _FORMS["name"].search(name):
         return False
     lines = [line for line in text.split("\n") if line.strip()]
-    like = sum(1 for line in lines if _FORMS["like"].match(line) and not _FORMS["frame"].match(line))
+    like = sum(1 for line in lines if _FORMS["like"].match(line.strip()) and not _FORMS["frame"].match(line))
     return like > LEAST * len(lines) and any(map(LINE.match, lines))
 
 
