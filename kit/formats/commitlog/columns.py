@@ -278,11 +278,17 @@ def check_crc(words: Any, records: Any, table: Any) -> None:
         at, crc = np.uint64(one.body), np.uint64(0xFFFFFFFF)
         end = at + np.uint64(one.body_size)
         while at + _SIXTEEN <= end:
-            low, high = words[at] ^ crc, words[at + _EIGHT]
-            crc, at = np.uint64(0), at + _SIXTEEN
+            low, high = words[at], words[at + _EIGHT]
+            # Only four bytes wait for the remainder: what the others contribute is looked up meanwhile.
+            rest = np.uint64(0)
             for k in range(8):
-                shift = np.uint64(8 * k)
-                crc ^= table[15 - k, (low >> shift) & _BYTE] ^ table[7 - k, (high >> shift) & _BYTE]
+                rest ^= table[7 - k, (high >> np.uint64(8 * k)) & _BYTE]
+            for k in range(4, 8):
+                rest ^= table[15 - k, (low >> np.uint64(8 * k)) & _BYTE]
+            low ^= crc
+            for k in range(4):
+                rest ^= table[15 - k, (low >> np.uint64(8 * k)) & _BYTE]
+            crc, at = rest, at + _SIXTEEN
         while at < end:
             crc, at = table[0, (crc ^ _word(words, at)) & _BYTE] ^ (crc >> _EIGHT), at + _ONE
         if one.body_size and np.int64(~crc & np.uint64(0x7FFFFFFF)) != one.body_crc:
