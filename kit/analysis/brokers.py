@@ -91,7 +91,13 @@ def addresses(facts: Facts) -> dict[str, set[str]]:
 def may_be(facts: Facts, file: str, name: str | None) -> bool:
     """Return whether a file may be of the broker of this name: each has queues of the same numbers."""
     broker = of_file(facts, file)
-    return not name or broker is None or broker.name in (name, broker.root)
+    return broker is None or same(facts, broker.name, name)
+
+
+def same(facts: Facts, one: str, other: str | None) -> bool:
+    """Return whether two names may be of one broker: one is not known, or is the folder of a store without a name."""
+    nameless = {broker.root for broker in all_of(facts) if broker.name == broker.root}
+    return not one or not other or one == other or (one in nameless) != (other in nameless)
 
 
 def is_of(facts: Facts, hosts: Hosts, file: str, address: str | None = None) -> bool | None:

@@ -60,8 +60,7 @@ def pair(group: str, topic: str, queues: list[Course]) -> Pair:
     """
     p = Pair(group=group, topic=topic, queues=queues, name=f"{topic}@{group}")
     p.lag, p.peak = sum(q.last_lag for q in queues), sum(q.peak for q in queues)
-    several = len({q.broker for q in queues}) > 1
-    p.per_queue = {f"{q.broker}:{q.queue_id}" if several else str(q.queue_id): q.last_lag for q in queues}
+    p.per_queue = {str(name): q.last_lag for name, q in zip(ids(queues, queues), queues, strict=True)}
     rates = [(q.last_lag - q.first_lag) / q.seconds for q in queues if q.seconds > 0]
     p.growth_per_second = round(sum(rates), 2) if rates else None
     p.shrinks = p.lag < SHRUNK * p.peak
@@ -77,6 +76,12 @@ def pair(group: str, topic: str, queues: list[Course]) -> Pair:
     goes_on = any(q.last_lag <= LEAST and not q.never_handled for q in queues)
     p.untouched = [q for q in full if q.never_handled] if goes_on else []
     return p
+
+
+def ids(some: list[Course], queues: list[Course]) -> list[Any]:
+    """Return the ids of some queues of a topic, behind their broker if its queues are of several."""
+    several = len({q.broker for q in queues}) > 1
+    return [f"{q.broker}:{q.queue_id}" if several else q.queue_id for q in some]
 
 
 def _rows(facts: Facts) -> list[dict[str, Any]]:
@@ -111,17 +116,17 @@ def untouched(facts: Facts, group: str | None) -> tuple[dict[str, Any], tuple[Re
     for p in pairs(facts):
         if p.untouched and group in (None, p.group):
             values = {
-                "untouched": [q.queue_id for q in p.untouched], "untouched_group": p.group,
+                "untouched": ids(p.untouched, p.queues), "untouched_group": p.group,
                 "untouched_topic": p.topic, "untouched_lag": sum(q.last_lag for q in p.untouched),
             }  # fmt: skip
-            return values, refs(facts, p.group, p.topic, p.untouched[0].queue_id, most=1)
+            return values, refs(facts, p.group, p.topic, p.untouched[0], most=1)
     return {}, ()
 
 
-def refs(facts: Facts, group: str, topic: str, queue_id: int | None = None, most: int = 2) -> tuple[Ref, ...]:
+def refs(facts: Facts, group: str, topic: str, queue: Course | None = None, most: int = 2) -> tuple[Ref, ...]:
     """Quote the first and the last line with a group's offset in a topic (or in one of its queues)."""
     looks = of_topic(facts, group, topic).dropna(subset=["end", "line"])
-    if queue_id is not None:
-        looks = looks[looks["queue_id"] == queue_id]
+    if queue is not None:
+        looks = looks[(looks["queue_id"] == queue.queue_id) & (looks["broker"] == queue.broker)]
     ends = looks.iloc[[0, -1]] if most > 1 and len(looks) else looks.tail(1)
     return facts.refs(dict.fromkeys((row["file"], int(row["line"])) for row in ends.to_dict("records")))

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import pandas as pd
 
+from kit.analysis import brokers
 from kit.analysis.consumers import admin_output, consumer_logs
 from kit.formats.printed_times import utc
 from kit.inventory.references import Ref
@@ -127,16 +128,19 @@ def held_at_end(facts: Facts, group: str) -> pd.DataFrame:
     return rows[(rows["group"] == group) & rows["last"].isna()]
 
 
-def owned(facts: Facts, group: str, topic: str, queue_id: int) -> bool | None:
+def owned(facts: Facts, group: str, topic: str, queue_id: int, broker: str) -> bool | None:
     """Return whether a client of a group holds a queue, None where nothing shows who holds others of the topic.
+
+    `broker`: whose queue it is, "" if that is not known.
 
     By client logs and by the last running info of each client.
     """
-    last_held = held_at_end(facts, group)
+    held = held_at_end(facts, group)
     last = {info["client_id"]: info["queues"] for info in admin_output.running(facts) if info["group"] == group}
     rows = [row for queues in last.values() for row in queues if row["#Topic"] == topic and row.get("droped") != "true"]
-    known = {*last_held.loc[last_held["topic"] == topic, "queue_id"], *(row["queue_id"] for row in rows)}
-    return queue_id in known if known else None
+    held = held[held["topic"] == topic]
+    known = {*zip(held["broker"], held["queue_id"], strict=True), *((r["#Broker Name"], r["queue_id"]) for r in rows)}
+    return any(queue == queue_id and brokers.same(facts, name, broker) for name, queue in known) if known else None
 
 
 def window(firsts: list[Time], facts: Facts, group: str) -> tuple[dt.datetime, dt.datetime] | None:

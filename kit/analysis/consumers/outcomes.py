@@ -88,8 +88,8 @@ def _judged(facts: Facts, record: Row, group: str, deliveries: Sequence[Row]) ->
     at, end, ref = known
     values = {"offset": at}
     at_it = (s for s in lag.stuck(facts) if (s.group, s.topic, s.queue_id, s.offset) == (group, topic, queue, at))
-    stuck = any(brokers.may_be(facts, record["file"], s.broker) for s in at_it)
-    looks = lag.refs(facts, group, topic, queue) if stuck else ()
+    stuck = next((s for s in at_it if brokers.may_be(facts, record["file"], s.broker)), None)
+    looks = lag.refs(facts, group, topic, stuck) if stuck else ()
     if own and stuck and offset == at:
         return "holds-queue", (*refs, *looks), values
     if own:
@@ -97,7 +97,8 @@ def _judged(facts: Facts, record: Row, group: str, deliveries: Sequence[Row]) ->
     if offset < at:
         complete = bool(members.ledgers(facts, group))
         return _passed(facts, record, group, complete) or ("not-handled" if complete else "passed", ref, values)
-    if members.owned(facts, group, topic, queue) is False:
+    broker = brokers.of_file(facts, record["file"])
+    if members.owned(facts, group, topic, queue, broker.name if broker else "") is False:
         return "queue-of-nobody", ref, values
     if stuck:
         return "holds-queue" if offset == at else "behind-stuck", looks, values

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from shlex import quote
 from typing import Any
 
+from kit.analysis import brokers
 from kit.analysis import refs as quoting
 from kit.analysis.consumers import admin_output, consumer_logs, lag, members, stacks
 from kit.causes.declared import Observed
@@ -40,7 +41,7 @@ def observe(facts: Facts) -> Observed:
             "group": once.group, "lag_group": once.group, "lag_topic": once.topic, "lag_queue": queue.queue_id,
             "lag_offset": queue.last_offset, "lags_alone": queue.last_lag,
         }  # fmt: skip
-        observed.quotes["one-queue-lags"] = lag.refs(facts, once.group, once.topic, queue.queue_id, most=1)
+        observed.quotes["one-queue-lags"] = lag.refs(facts, once.group, once.topic, queue, most=1)
     message = _in_work(facts)
     observed.quotes["message-in-work"] = message.pop("refs", ())
     observed.values |= message
@@ -53,10 +54,11 @@ def observe(facts: Facts) -> Observed:
 def _stuck(facts: Facts, queue: lag.Stuck, message: Message, *, stands: bool) -> Observed:
     records = facts("stuck_records")
     at = records[(records["topic"] == queue.topic) & (records["queue_id"] == queue.queue_id)]
-    at = at[at["queue_offset"] == queue.offset].head(1)
-    expired = [s for s in consumer_logs.of(facts, "expired-sent-back") if _is_at(s, queue)]
+    at = at[at["queue_offset"] == queue.offset]
+    at = at[[brokers.may_be(facts, file, queue.broker) for file in at["file"]]].head(1)
+    expired = [s for s in consumer_logs.of(facts, "expired-sent-back") if _is_at(facts, s, queue)]
     quotes = {
-        "queue-stands": lag.refs(facts, queue.group, queue.topic, queue.queue_id),
+        "queue-stands": lag.refs(facts, queue.group, queue.topic, queue),
         "record": quoting.records_at(facts, at),
         "expired": consumer_logs.quote(facts, expired[:1]),
         "message-in-work": message.pop("refs", ()),
@@ -94,7 +96,7 @@ def _in_work(facts: Facts, queue: lag.Stuck | None = None) -> Message:
     Without a queue: a message that seems to block its own, where no two looks show one that is stuck.
     """
     attempts = consumer_logs.of(facts, "orderly-not-done", group=queue.group if queue else None)
-    attempts = [s for s in attempts if (_is_at(s, queue) if queue else _attempts(s) >= ATTEMPTS)]
+    attempts = [s for s in attempts if (_is_at(facts, s, queue) if queue else _attempts(s) >= ATTEMPTS)]
     if attempts:
         return _attempted(facts, attempts if queue else [max(attempts, key=_attempts)])
     threads = stacks.of_group(facts, queue.group) if queue else stacks.consuming(facts)
@@ -112,20 +114,21 @@ def _in_work(facts: Facts, queue: lag.Stuck | None = None) -> Message:
         offset, place = integer(row.get("cachedMsgMinOffset")), facts.refs([(row["file"], row["line"])])
         return endless | {"message": "held", "offset": offset, "count": row["cachedMsgCount"], "refs": place} | why
     one_message = filter(consumer_logs.at_one_message, consumer_logs.of(facts, "pull-held-back"))
-    pulls = (s for s in one_message if not queue or (_is_of(s, queue) and s.low_min_offset == queue.offset))
+    pulls = (s for s in one_message if not queue or (_is_of(facts, s, queue) and s.low_min_offset == queue.offset))
     if still := max(pulls, key=lambda s: s.n, default=None):
         quoted = facts.refs([(still.file, still.line), (still.file, still.last_line)])
         return endless | {"message": "spanning", "offset": still.low_min_offset, "count": still.n, "refs": quoted}
-    nobodys = queue and members.owned(facts, queue.group, queue.topic, queue.queue_id) is False
+    nobodys = queue and members.owned(facts, queue.group, queue.topic, queue.queue_id, queue.broker) is False
     return {"no_owner": True} if nobodys else {}
 
 
-def _is_of(statement: consumer_logs.Statement, queue: lag.Stuck) -> bool:
-    return statement.queue is not None and (statement.queue[0], statement.queue[2]) == (queue.topic, queue.queue_id)
+def _is_of(facts: Facts, statement: consumer_logs.Statement, queue: lag.Stuck) -> bool:
+    topic, broker, queue_id = statement.queue or ("", "", None)
+    return (topic, queue_id) == (queue.topic, queue.queue_id) and brokers.same(facts, broker, queue.broker)
 
 
-def _is_at(statement: consumer_logs.Statement, queue: lag.Stuck) -> bool:
-    return _is_of(statement, queue) and statement.queue_offset == str(queue.offset)
+def _is_at(facts: Facts, statement: consumer_logs.Statement, queue: lag.Stuck) -> bool:
+    return _is_of(facts, statement, queue) and statement.queue_offset == str(queue.offset)
 
 
 def _attempts(statement: consumer_logs.Statement) -> int:
@@ -164,5 +167,6 @@ def _in_memory(facts: Facts, queue: lag.Stuck | None) -> Iterator[tuple[dict[str
             else:
                 there = (row["#Topic"], row["queue_id"]) == (queue.topic, queue.queue_id) and row["cached"] > 0
                 there &= row.get("cachedMsgMinOffset") == str(queue.offset)
+                there &= brokers.same(facts, row["#Broker Name"], queue.broker)
             if there:
                 yield info, row

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
 
+from kit.analysis import brokers
 from kit.analysis import refs as quoting
 from kit.analysis.consumers import admin_output, consumer_logs, lag, members
 from kit.causes.declared import Observed
@@ -21,6 +22,8 @@ from kit.inventory.references import Ref
 from kit.rocketmq import names
 from kit.tables.facts import Facts
 
+Queue = tuple[str, str, int]
+"""Topic, broker ("" if it is not known), queue id."""
 STREAM = 5
 """Number of lines of offsets going back, from two addresses in one queue, above which it is no hand-over and no
 reset.
@@ -72,11 +75,12 @@ def _owners(
     known = len(members.ledgers(facts, group)) > 1
     twice = [row for row in facts.rows("handled_by_several") if row["group"] == group] if known else []
     doubled = facts.rows("queues_of_several") if twice and facts.has("messages") else []
-    queues = {(topic, queue_id) for topic, _, queue_id in places.index[places > 1]}
-    queues |= {(s.queue[0], s.queue[2]) for s in back if s.queue}
-    queues |= {(row["topic"], row["queue_id"]) for row in doubled if row["group"] == group}
-    idle = _of_nobody(facts, group, set(zip(owners["topic"], owners["queue_id"], strict=True)))
-    several, nobody = _by_topic(queues), _by_topic((topic, q.queue_id) for topic, q in idle)
+    queues = {*places.index[places > 1], *(s.queue for s in back if s.queue)}
+    queues |= {(row["topic"], row["broker"] or "", row["queue_id"]) for row in doubled if row["group"] == group}
+    queues -= {(topic, "", queue_id) for topic, broker, queue_id in queues if broker}
+    idle = _of_nobody(facts, group, set(places.index))
+    unowned = {(topic, q.broker, q.queue_id) for topic, q in idle}
+    several, nobody = (_by_topic(each, {*places.index, *unowned}) for each in (queues, unowned))
     ids = sorted({pair["client_id"] for pair in pairs})
     observed.values |= {
         "client_ids": ids or None, "count": len(_addresses(pairs)),
@@ -87,9 +91,13 @@ def _owners(
     }  # fmt: skip
     observed.quotes["handled-twice"] = facts.refs((row["file"], row["line"]) for row in twice)
     # Where two processes began to pull a queue that they held to the end.
-    of_several = (owners[(owners["topic"] == topic) & (owners["queue_id"] == ids[0])] for topic, ids in several.items())
+    firsts = {topic: (broker, queue_id) for topic, broker, queue_id in sorted(queues, reverse=True)}
+    of_several = (
+        owners[(owners["topic"] == topic) & (owners["queue_id"] == queue_id) & owners["broker"].isin(("", broker))]
+        for topic, (broker, queue_id) in sorted(firsts.items())
+    )
     refs = [ref for rows in of_several for ref in quoting.lines(facts, rows, 2)]
-    refs += [ref for topic, ids in nobody.items() for ref in lag.refs(facts, group, topic, ids[0])]
+    refs += [ref for topic, q in dict(reversed(idle)).items() for ref in lag.refs(facts, group, topic, q)]
     observed.quotes["shares-wrong"] = list(dict.fromkeys(refs)) or consumer_logs.quote(facts, back[:2])
     observed.window = members.window([pair[name] for pair in pairs for name in ("first", "other_first")], facts, group)
 
@@ -98,7 +106,7 @@ def _addresses(pairs: Iterable[dict[str, Any]]) -> set[str]:
     return {pair[name] for pair in pairs for name in ("address", "other_address")}
 
 
-def _of_nobody(facts: Facts, group: str, owned: set[tuple[str, int]]) -> list[tuple[str, lag.Course]]:
+def _of_nobody(facts: Facts, group: str, owned: set[Queue]) -> list[tuple[str, lag.Course]]:
     """Return (topic, queue) of those nobody pulls, without the retry topic: idle while others of the topic go on."""
     return [
         (pair.topic, q)
@@ -107,7 +115,7 @@ def _of_nobody(facts: Facts, group: str, owned: set[tuple[str, int]]) -> list[tu
         for q in pair.queues
         if q.last_lag > 0 and (q.stands or (q.never_handled and q.looks == 1 and q.last_lag > lag.LEAST))
         if any(other.advanced > 0 or not other.last_lag for other in pair.queues if other is not q)
-        if (pair.topic, q.queue_id) not in owned
+        if not any((t, n) == (pair.topic, q.queue_id) and brokers.same(facts, b, q.broker) for t, b, n in owned)
     ]
 
 
@@ -154,11 +162,15 @@ def _same_shares(facts: Facts) -> list[tuple[consumer_logs.Statement, consumer_l
     return pairs
 
 
-def _by_topic(queues: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
-    """Return {topic: queue ids}, both in order."""
-    topics = groupby(sorted(set(queues)), key=lambda queue: queue[0])
-    return {topic: [queue_id for _, queue_id in own] for topic, own in topics}
+def _by_topic(queues: set[Queue], known: set[Queue]) -> dict[str, list[Any]]:
+    """Return {topic: queue ids}, both in order; an id is behind its broker where the topic is known to have several."""
+    several = Counter(topic for topic, _ in {(topic, broker) for topic, broker, _ in known if broker})
+    topics = groupby(sorted(queues), key=lambda queue: queue[0])
+    return {
+        topic: [f"{broker}:{queue_id}" if several[topic] > 1 and broker else queue_id for _, broker, queue_id in own]
+        for topic, own in topics
+    }
 
 
-def _words(queues: dict[str, list[int]]) -> str:
+def _words(queues: dict[str, list[Any]]) -> str:
     return ", ".join(f"{topic} {'/'.join(map(str, ids))}" for topic, ids in queues.items())

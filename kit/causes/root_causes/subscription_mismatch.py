@@ -99,10 +99,9 @@ def _waiting(facts: Facts, observed: Observed, group: str, idle: list[tuple[lag.
     """Add the queues of a topic that make no progress while others do, if there are any."""
     pair, queues = next(((p, q) for p, q in idle if len(q) < len(p.queues)), (None, []))
     if pair is not None:
-        named = [q.queue_id for q in queues]
         waiting = sum(q.last_lag for q in queues)
-        observed.values |= {"queues": named, "idle_topic": pair.topic, "waiting": waiting}
-        refs = [ref for queue in (named[0], named[-1]) for ref in lag.refs(facts, group, pair.topic, queue)]
+        observed.values |= {"queues": lag.ids(queues, pair.queues), "idle_topic": pair.topic, "waiting": waiting}
+        refs = [ref for queue in (queues[0], queues[-1]) for ref in lag.refs(facts, group, pair.topic, queue)]
         observed.quotes["messages-unhandled"] = dict.fromkeys(refs)
 
 

@@ -10,29 +10,36 @@ with pairs as (
   where d.offset_msg_id is not null
   group by d.`group`, p.topic, d.offset_msg_id
 ), handled as (
-  select d.`group`, d.topic, r.queue_id, r.queue_offset, sum(d.times) as times
-  from records r join delivered d on r.offset_msg_id = d.offset_msg_id and r.topic = d.topic
-  group by d.`group`, d.topic, r.queue_id, r.queue_offset
+  select d.`group`, d.topic, r.broker, r.queue_id, r.queue_offset, sum(d.times) as times
+  from placed_records r join delivered d on r.offset_msg_id = d.offset_msg_id and r.topic = d.topic
+  group by d.`group`, d.topic, r.broker, r.queue_id, r.queue_offset
+), stores as (
+  select count(distinct root) as n from file_brokers
 ), known as (
-  select distinct `group`, topic from handled
+  -- A move that names no broker is of the only one, if there is one.
+  select distinct m.number from offset_moves m join handled h on m.`group` = h.`group` and m.topic = h.topic cross join stores s
+  where h.broker is null or h.broker = m.broker or (coalesce(m.broker, '') = '' and s.n < 2)
 ), ranges as (
   select m.number, max(case when h.queue_offset < m.`end` then h.queue_offset end) as handled_before,
     max(case when h.times > 1 and h.queue_offset >= m.`end` then h.queue_offset end) as repeated_last,
     sum(case when h.times > 1 and h.queue_offset >= m.`end` and (not m.exact or h.queue_offset < m.start) then 1 else 0 end) as handled_again
   from offset_moves m join handled h on m.`group` = h.`group` and m.topic = h.topic and m.queue_id = h.queue_id
+    join known k on k.number = m.number
+  where h.broker is null or coalesce(m.broker, '') in ('', h.broker)
   group by m.number
 ), stored as (
-  select r.topic, r.queue_id, min(r.queue_offset) as first
-  from records r join (select distinct topic from offset_moves where kind = 'first-start') m on r.topic = m.topic
-  group by r.topic, r.queue_id
+  select m.number, min(r.queue_offset) as first
+  from placed_records r join offset_moves m on r.topic = m.topic and r.queue_id = m.queue_id cross join stores s
+  where m.kind = 'first-start' and (r.broker is null or r.broker = m.broker or (coalesce(m.broker, '') = '' and s.n < 2))
+  group by m.number
 ), placed as (
   select m.number, m.kind, m.`group`, m.topic, m.broker, m.queue_id, m.`end`, m.at, m.asked, m.file, m.line, m.start as start_before,
     case when m.exact then null when m.kind in ('reset', 'beyond-end') then n.repeated_last + 1 when m.kind = 'skip' then n.handled_before + 1 end as start_handled,
-    m.exact, k.topic is not null as counted, coalesce(n.handled_again, 0) as handled_again, s.first
+    m.exact, k.number is not null as counted, coalesce(n.handled_again, 0) as handled_again, s.first
   from offset_moves m
-    left join known k on m.`group` = k.`group` and m.topic = k.topic
+    left join known k on m.number = k.number
     left join ranges n on m.number = n.number
-    left join stored s on m.topic = s.topic and m.queue_id = s.queue_id
+    left join stored s on m.number = s.number
 ), moved as (
   select *, coalesce(start_handled, start_before) as start from placed
 )
