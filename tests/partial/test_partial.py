@@ -65,6 +65,12 @@ def test_the_store_names_no_group_but_says_the_length(triaged: Triaged) -> None:
     assert step["evidence"][0]["text"].endswith("putMessage message topic length too long 149")
 
 
+def test_outputs_of_mqadmin_alone_show_a_queue_that_stands(triaged: Triaged) -> None:
+    """No record is stored there: its own line is null, and nothing fails."""
+    (stuck,) = [f for f in triaged("consumer-stuck", "broker mqadmin")["findings"] if f["cause"] == "consumer-stuck"]
+    assert (stuck["verdict"], stuck["figures"]["queue_offset"]) == ("confirmed", 64)
+
+
 def test_times_without_a_zone_are_never_called_utc(triaged: Triaged) -> None:
     found = triaged("broker-busy", "o/stock-service")
     (busy,) = [f for f in found["findings"] if f["cause"] == "broker-busy"]

@@ -55,7 +55,7 @@ def _stuck(facts: Facts, queue: lag.Stuck, message: Message, *, stands: bool) ->
     records = facts("stuck_records")
     at = records[(records["topic"] == queue.topic) & (records["queue_id"] == queue.queue_id)]
     at = at[at["queue_offset"] == queue.offset]
-    at = at[[brokers.may_be(facts, file, queue.broker) for file in at["file"]]].head(1)
+    at = at[at["file"].map(lambda file: brokers.may_be(facts, file, queue.broker)).astype(bool)].head(1)
     expired = [s for s in consumer_logs.of(facts, "expired-sent-back") if _is_at(facts, s, queue)]
     quotes = {
         "queue-stands": lag.refs(facts, queue.group, queue.topic, queue),
