@@ -16,6 +16,8 @@ ORIGINS: Final = ("broker.conf", "broker.log", "getBrokerConfig")
 """Where settings of a broker itself stand."""
 Hosts = frozenset[str]
 """The addresses (`ip:port`) under which one broker stored records; empty if the broker is unknown."""
+Queue = tuple[str, str, int]
+"""Topic, broker ("" if it is not known), queue id."""
 
 
 class Broker(NamedTuple):
@@ -96,8 +98,15 @@ def may_be(facts: Facts, file: str, name: str | None) -> bool:
 
 def same(facts: Facts, one: str, other: str | None) -> bool:
     """Return whether two names may be of one broker: one is not known, or is the folder of a store without a name."""
+    if not one or not other or one == other:
+        return True
     nameless = {broker.root for broker in all_of(facts) if broker.name == broker.root}
-    return not one or not other or one == other or (one in nameless) != (other in nameless)
+    return (one in nameless) != (other in nameless)
+
+
+def same_queue(facts: Facts, one: Queue, other: Queue) -> bool:
+    """Return whether two may be one queue: of one topic and number, and perhaps of one broker."""
+    return (one[0], one[2]) == (other[0], other[2]) and same(facts, one[1], other[1])
 
 
 def is_of(facts: Facts, hosts: Hosts, file: str, address: str | None = None) -> bool | None:

@@ -33,8 +33,8 @@ def open_case(
 
     `workspace`: folder of the cache (default: the user's); `tz_broker`, `tz_app`: zones of times that have none, as an
     IANA name or `+08:00`;
-    `since`, `until`: ISO times that cut every table with times (`docs/tables.md`); `rows`: `FILE:key=COLUMN,…` for tables whose columns
-    are recognised wrongly;
+    `since`, `until`: ISO times that cut every table with times (docs/tables.md); `rows`: `FILE:key=COLUMN,…` for tables
+    whose columns are recognised wrongly;
     `master`, `remote`: a Spark cluster. Raise `FileNotFoundError`, `ValueError` (an invalid zone or time),
     `WorkspaceInside`.
     """

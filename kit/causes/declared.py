@@ -10,7 +10,9 @@ from __future__ import annotations
 import datetime as dt
 import importlib
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pkgutil import iter_modules
+from types import ModuleType
 from typing import Any
 
 import attrs
@@ -47,11 +49,14 @@ def examine(facts: Facts, cause: Cause) -> Finding:
     name = cause.slug.replace("-", "_")
     if cause.kind == "root_cause":
         return finding(facts, cause, importlib.import_module(f"kit.causes.root_causes.{name}").observe(facts))
-    modules = (
-        importlib.import_module(f"kit.causes.neighbours.{each.name}") for each in iter_modules(neighbours.__path__)
-    )
-    observe = next((getattr(module, name) for module in modules if hasattr(module, name)), None)
+    observe = next((getattr(module, name) for module in _neighbours() if hasattr(module, name)), None)
     return finding(facts, cause, observe and observe(facts))
+
+
+@cache
+def _neighbours() -> tuple[ModuleType, ...]:
+    names = (each.name for each in iter_modules(neighbours.__path__))
+    return tuple(importlib.import_module(f"kit.causes.neighbours.{name}") for name in names)
 
 
 def finding(facts: Facts, cause: Cause, observed: Observed | None = None) -> Finding:

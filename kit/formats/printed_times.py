@@ -104,7 +104,9 @@ def when(text: str | None, *, month_first: bool = False) -> dt.datetime | None:
 
 
 def of_line(match: re.Match[bytes]) -> dt.datetime | None:
-    """Return the time that `IN_LINE` matched, without a zone where none is printed; None for one that is none."""
+    """Return the time that `IN_LINE` matched, without a zone where none is printed; None where the calendar has no such
+    time.
+    """
     *fields, own = match.groups()
     at = _time(*fields, zone=(own or b"").decode())
     return at if at and instant(ms(at)) is not None else None

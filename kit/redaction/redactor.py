@@ -34,7 +34,8 @@ _STOCK: Final = frozenset(part for word in ordinary.FOLDERS for part in rf.WORD.
 _BELOW: Final = re.compile(r"(?:[/\\][\w.%+~@$!#-]+)*")
 """What goes on behind a known path of a machine."""
 _QUADS: Final = re.compile(r"\d\.\d+\.\d+\.\d")
-_CUT_WORD: Final = re.compile(r"""(?<![^\s"'()<>\[\]{},;=:，。、：])[^\s"'()<>\[\]{},;=:，。、：]{4,}(?=…)""")
+_OF_WORD: Final = r"""[^\s"'()<>\[\]{},;=:，。、：]"""
+_CUT_WORD: Final = re.compile(rf"(?<!{_OF_WORD}){_OF_WORD}{{4,}}(?=…)")
 """From where a word begins only: from each of its letters, a long text without blanks would be gone through again."""
 
 

@@ -38,8 +38,8 @@ def blocks_of(facts: Facts, command: str) -> list[Block]:
 def running(facts: Facts) -> list[Block]:
     """Return the running info files (consumerStatus -s): file, time, client_id, group, properties, and of their tables
 
-    `subscriptions` {topic: (expression, line)}, `queues` (rows with the fields of ProcessQueueInfo, `queue_id`
-    and `cached`, the messages in it), `rt` {topic: (ms per message, line)}, as the listener took them.
+    `subscriptions` {topic: (expression, line)}, `queues` (rows with the fields of ProcessQueueInfo, `queue`, the
+    one it is about, and `cached`, the messages in it), `rt` {topic: (ms per message, line)}, as the listener took them.
     """
     infos = []
     for file, group in groupby(blocks_of(facts, "consumerRunningInfo"), lambda block: block["file"]):
@@ -58,7 +58,10 @@ def running(facts: Facts) -> list[Block]:
             "group": properties.get("consumerGroup", ""), "properties": properties,
             "subscriptions": {b["#Topic"]: (b["#SubExpression"], b["line"]) for b in subscribed if "#Topic" in b},
             "queues": [
-                b | {"queue_id": integer(b["#QID"]), "cached": integer(b.get("cachedMsgCount")) or 0}
+                b | {
+                    "queue": (b["#Topic"], b["#Broker Name"], integer(b["#QID"])),
+                    "cached": integer(b.get("cachedMsgCount")) or 0,
+                }
                 for b in rows.get("commitOffset", ()) if all(b.get(name) for name in _OF_QUEUE)
             ],
             "rt": {topic: time for topic, time in times.items() if topic and time[0] is not None},

@@ -128,19 +128,17 @@ def held_at_end(facts: Facts, group: str) -> pd.DataFrame:
     return rows[(rows["group"] == group) & rows["last"].isna()]
 
 
-def owned(facts: Facts, group: str, topic: str, queue_id: int, broker: str) -> bool | None:
+def owned(facts: Facts, group: str, queue: brokers.Queue) -> bool | None:
     """Return whether a client of a group holds a queue, None where nothing shows who holds others of the topic.
-
-    `broker`: whose queue it is, "" if that is not known.
 
     By client logs and by the last running info of each client.
     """
     held = held_at_end(facts, group)
     last = {info["client_id"]: info["queues"] for info in admin_output.running(facts) if info["group"] == group}
-    rows = [row for queues in last.values() for row in queues if row["#Topic"] == topic and row.get("droped") != "true"]
-    held = held[held["topic"] == topic]
-    known = {*zip(held["broker"], held["queue_id"], strict=True), *((r["#Broker Name"], r["queue_id"]) for r in rows)}
-    return any(queue == queue_id and brokers.same(facts, name, broker) for name, queue in known) if known else None
+    known = {row["queue"] for queues in last.values() for row in queues if row.get("droped") != "true"}
+    known |= set(zip(held["topic"], held["broker"], held["queue_id"], strict=True))
+    known = {each for each in known if each[0] == queue[0]}
+    return any(brokers.same_queue(facts, each, queue) for each in known) if known else None
 
 
 def window(firsts: list[Time], facts: Facts, group: str) -> tuple[dt.datetime, dt.datetime] | None:

@@ -98,7 +98,7 @@ def _judged(facts: Facts, record: Row, group: str, deliveries: Sequence[Row]) ->
         complete = bool(members.ledgers(facts, group))
         return _passed(facts, record, group, complete) or ("not-handled" if complete else "passed", ref, values)
     broker = brokers.of_file(facts, record["file"])
-    if members.owned(facts, group, topic, queue, broker.name if broker else "") is False:
+    if members.owned(facts, group, (topic, broker.name if broker else "", queue)) is False:
         return "queue-of-nobody", ref, values
     if stuck:
         return "holds-queue" if offset == at else "behind-stuck", looks, values

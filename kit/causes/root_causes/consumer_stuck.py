@@ -118,13 +118,16 @@ def _in_work(facts: Facts, queue: lag.Stuck | None = None) -> Message:
     if still := max(pulls, key=lambda s: s.n, default=None):
         quoted = facts.refs([(still.file, still.line), (still.file, still.last_line)])
         return endless | {"message": "spanning", "offset": still.low_min_offset, "count": still.n, "refs": quoted}
-    nobodys = queue and members.owned(facts, queue.group, queue.topic, queue.queue_id, queue.broker) is False
+    nobodys = queue and members.owned(facts, queue.group, _place(queue)) is False
     return {"no_owner": True} if nobodys else {}
 
 
+def _place(queue: lag.Stuck) -> brokers.Queue:
+    return queue.topic, queue.broker, queue.queue_id
+
+
 def _is_of(facts: Facts, statement: consumer_logs.Statement, queue: lag.Stuck) -> bool:
-    topic, broker, queue_id = statement.queue or ("", "", None)
-    return (topic, queue_id) == (queue.topic, queue.queue_id) and brokers.same(facts, broker, queue.broker)
+    return statement.queue is not None and brokers.same_queue(facts, statement.queue, _place(queue))
 
 
 def _is_at(facts: Facts, statement: consumer_logs.Statement, queue: lag.Stuck) -> bool:
@@ -165,8 +168,7 @@ def _in_memory(facts: Facts, queue: lag.Stuck | None) -> Iterator[tuple[dict[str
             if queue is None:
                 there = row["cached"] > lag.SMALL and others and max(others) <= lag.LEAST
             else:
-                there = (row["#Topic"], row["queue_id"]) == (queue.topic, queue.queue_id) and row["cached"] > 0
+                there = brokers.same_queue(facts, row["queue"], _place(queue)) and row["cached"] > 0
                 there &= row.get("cachedMsgMinOffset") == str(queue.offset)
-                there &= brokers.same(facts, row["#Broker Name"], queue.broker)
             if there:
                 yield info, row

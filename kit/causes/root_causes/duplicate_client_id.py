@@ -22,8 +22,6 @@ from kit.inventory.references import Ref
 from kit.rocketmq import names
 from kit.tables.facts import Facts
 
-Queue = tuple[str, str, int]
-"""Topic, broker ("" if it is not known), queue id."""
 STREAM = 5
 """Number of lines of offsets going back, from two addresses in one queue, above which it is no hand-over and no
 reset.
@@ -106,7 +104,7 @@ def _addresses(pairs: Iterable[dict[str, Any]]) -> set[str]:
     return {pair[name] for pair in pairs for name in ("address", "other_address")}
 
 
-def _of_nobody(facts: Facts, group: str, owned: set[Queue]) -> list[tuple[str, lag.Course]]:
+def _of_nobody(facts: Facts, group: str, owned: set[brokers.Queue]) -> list[tuple[str, lag.Course]]:
     """Return (topic, queue) of those nobody pulls, without the retry topic: idle while others of the topic go on."""
     return [
         (pair.topic, q)
@@ -115,7 +113,7 @@ def _of_nobody(facts: Facts, group: str, owned: set[Queue]) -> list[tuple[str, l
         for q in pair.queues
         if q.last_lag > 0 and (q.stands or (q.never_handled and q.looks == 1 and q.last_lag > lag.LEAST))
         if any(other.advanced > 0 or not other.last_lag for other in pair.queues if other is not q)
-        if not any((t, n) == (pair.topic, q.queue_id) and brokers.same(facts, b, q.broker) for t, b, n in owned)
+        if not any(brokers.same_queue(facts, each, (pair.topic, q.broker, q.queue_id)) for each in owned)
     ]
 
 
@@ -162,7 +160,7 @@ def _same_shares(facts: Facts) -> list[tuple[consumer_logs.Statement, consumer_l
     return pairs
 
 
-def _by_topic(queues: set[Queue], known: set[Queue]) -> dict[str, list[Any]]:
+def _by_topic(queues: set[brokers.Queue], known: set[brokers.Queue]) -> dict[str, list[Any]]:
     """Return {topic: queue ids}, both in order; an id is behind its broker where the topic is known to have several."""
     several = Counter(topic for topic, _ in {(topic, broker) for topic, broker, _ in known if broker})
     topics = groupby(sorted(queues), key=lambda queue: queue[0])

@@ -27,9 +27,13 @@ with pairs as (
     join known k on k.number = m.number
   where h.broker is null or coalesce(m.broker, '') in ('', h.broker)
   group by m.number
+), starts as (
+  select r.topic, r.broker, r.queue_id, min(r.queue_offset) as first
+  from placed_records r left semi join (select topic from offset_moves where kind = 'first-start') m on r.topic = m.topic
+  group by r.topic, r.broker, r.queue_id
 ), stored as (
-  select m.number, min(r.queue_offset) as first
-  from placed_records r join offset_moves m on r.topic = m.topic and r.queue_id = m.queue_id cross join stores s
+  select m.number, min(r.first) as first
+  from starts r join offset_moves m on r.topic = m.topic and r.queue_id = m.queue_id cross join stores s
   where m.kind = 'first-start' and (r.broker is null or r.broker = m.broker or (coalesce(m.broker, '') = '' and s.n < 2))
   group by m.number
 ), placed as (
