@@ -3,6 +3,7 @@
 import re
 import shlex
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from processes import ROOT, typed
 from kit.causes import discover, figures
 from kit.cli import main
 from kit.report import write
+from kit.watch import loop
 
 CAUSES = ROOT / "docs" / "causes"
 ROOT_CAUSES = [cause.slug for cause in discover() if cause.kind == "root_cause"]
@@ -99,6 +101,8 @@ def test_the_table_of_readme_lists_what_is_typed_here() -> None:
 def test_each_command_does_its_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("RMQ_KIT_WORKSPACE", str(tmp_path / "workspace"))
+    # How full the disk of this machine is says nothing.
+    monkeypatch.setattr(loop, "Watch", partial(loop.Watch, disk=lambda _: (100, 50, 50)))
     monkeypatch.chdir(tmp_path)
     recorded.unpack("producer-offline", tmp_path / "unpacked").rename("incident")
     Path("notes.yaml").write_text("timeline:\n  - {time: 23:36, what: alarm, who: on call}\n")
