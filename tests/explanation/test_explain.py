@@ -30,11 +30,10 @@ SENT = (
 NO_ROUTE = "org.apache.rocketmq.client.exception.MQClientException: No route info of this topic: orders"
 
 
-def test_frames_and_empty_lines_are_left_out_and_lines_are_counted() -> None:
-    text = f"\n{NO_ROUTE}\n\tat org.apache.rocketmq.client.A.b(A.java:1)\n\t... 12 more\n\nnobody knows this line\n"
-    rows = explain(text)
-    assert [(r["line"], r["slug"]) for r in rows] == [(2, "topic-no-route"), (6, None)]
-    assert rows[1]["kind"] == "log" and "not known" in rows[1]["title"]
+@pytest.mark.parametrize("row", rows_of(__file__, "pastes"), ids=lambda row: row["name"])
+def test_a_paste_line_by_line(row: dict[str, Any]) -> None:
+    found = [[each["line"], each["slug"], each["title"]] for each in explain(row["text"])]
+    assert [each[: len(wanted)] for each, wanted in zip(found, row["lines"], strict=True)] == row["lines"]
 
 
 def test_ids_are_taken_apart_and_paired() -> None:
@@ -116,45 +115,6 @@ def test_what_a_line_says(case: dict[str, Any]) -> None:
     assert {name: first[name] for name in ("kind", "slug") if name in case}.items() <= case.items()
     assert all(case[name] in first[name] for name in ("title", "meaning", "versions") if name in case)
     assert case.get("shown", "") in first["text"] and "\x1b" not in first["text"]
-
-
-def test_addresses_given_as_name_servers() -> None:
-    said = "NAMESRV_ADDR: 'a:9876;b:9876'\n-Drocketmq.namesrv.addr=c:9876\nbrokerIP1=d:2"
-    addresses = ("a:9876", "b:9876", "c:9876", "d:2")
-    slugs = [explain(f"{said}\nconnect to <{to}> failed")[-1]["slug"] for to in addresses]
-    assert [slug == "namesrv-unreachable" for slug in slugs] == [True, True, True, False]
-
-
-def test_parts_of_a_running_info() -> None:
-    """ConsumerRunningInfo.formatString, as consumerStatus -s writes it."""
-    paste = (
-        "#Consumer Properties#\nconsumerGroup                           : points\n\n#Consumer MQ Detail#\n"
-        "#Topic                            #Broker Name                      #QID  #ProcessQueueInfo   \n"
-        "orders                            broker-b                          4     ProcessQueueInfo [commitOffset=32, cachedMsgCount=0]\n"
-    )
-    (row,) = {(row["slug"], row["title"]) for row in explain(paste)}
-    assert row == ("mqadmin-table", "A table of mqadmin consumerStatus")
-
-
-def test_counts_of_a_broker() -> None:
-    """BrokerStatusSubCommand: `%-32s: %s`, of several brokers with the address before it; anything else is not."""
-    own = "commitLogDiskRatio              : 0.90\ngetTotalTps                     : 1021.9 1020.1 998.2\n"
-    of_several = "10.1.1.11:10911          bootTimestamp                   : 1709600458117\n"
-    rows = [(row["line"], row["slug"]) for row in explain(f"{own}{of_several}\ngetTotalTps: 3")]
-    assert rows == [(1, "mqadmin-table"), (5, None)]
-
-
-def test_tables_of_mqadmin_between_other_lines() -> None:
-    paste = (
-        "we have lag:\n\n$ sh mqadmin consumerProgress -n 10.20.30.40:9876 -g points\n"
-        "#Topic            #Broker Name      #QID  #Broker Offset    #Consumer Offset  #Client IP      #Diff             #LastTime\n"
-        "orders            broker-a          0     1200              1200              10.20.30.7      0                 2026-11-20 20:33:59\n"
-        "orders            broker-a          1     1188              641               10.20.30.7      547               2026-11-20 19:12:01\n"
-        "\nConsume TPS: 0.40\nDiff Total: 547\n\n#brokerName\tbroker-a\n#MasterBrokerId\t1\n\nInSyncReplica:\tReplicaIdentity{brokerId=1}\n"
-        "and nothing else\n"
-    )
-    rows = [(row["line"], row["slug"]) for row in explain(paste)]
-    assert rows == [(1, None), (3, "mqadmin-command"), (4, "mqadmin-table"), (11, "mqadmin-table"), (15, None)]
 
 
 @pytest.mark.parametrize(("text", "times"), rows_of(__file__, "times_that_a_kernel_prints"))

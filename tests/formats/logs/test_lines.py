@@ -128,24 +128,6 @@ def test_a_line_over_the_cap_inside_a_window_is_cut_too(tmp_path: Path) -> None:
     assert after["line"] == 3
 
 
-def test_odd_bytes_become_valid_text(tmp_path: Path) -> None:
-    path = write(tmp_path, b"2024-05-14 10:22:31 WARN T - a\xff\xfeb\x00c \xe4\xb8\xad \xe4\xb8\r\n")
-    assert rows(path)[0]["message"] == "a\\xff\\xfeb\x00c 中 \\xe4\\xb8"
-
-
-def test_gb18030_is_decoded(tmp_path: Path) -> None:
-    path = write(tmp_path, "2024-05-14 10:22:31 WARN T - 订单保存失败，请重试 - 原因未知\n".encode("gb18030"))
-    assert rows(path, source=None)[0]["message"] == "订单保存失败，请重试 - 原因未知"
-
-
-def test_only_lf_ends_a_line(tmp_path: Path) -> None:
-    path = write(tmp_path, "2024-05-14 10:22:31 WARN T - a\u2028b\x0bc\x85d\re\n" + BROKER)
-    assert [(r["line"], r["message"]) for r in rows(path)] == [
-        (1, "a\u2028b\x0bc\x85d\re"),
-        (2, BROKER.split(" - ")[1]),
-    ]
-
-
 @effort.examples(80)
 @given(
     texts=st.lists(st.text("abc", max_size=40), max_size=8),
@@ -170,19 +152,3 @@ def test_blanks_of_web_pages_are_blanks(tmp_path: Path, blank: str) -> None:
     assert [(r["line"], r["level"], r["message"]) for r in found] == [
         (n, line.split(" ")[2], line.split(" - ")[1]) for n, line in enumerate(LONG, 1)
     ]
-
-
-def test_a_python_traceback_is_one_entry(tmp_path: Path) -> None:
-    """grpc/aio/_call.py prints the status of a failed call below the exception's first line."""
-    text = rows_of(__file__, "traceback")
-    found = rows(write(tmp_path, text), source="text")
-    assert [(row["line"], row["lines"]) for row in found] == [(1, 1), (2, 6), (8, 1), (9, 1), (10, 3), (13, 1)]
-    alone = rows(write(tmp_path, "\n".join(text.split("\n")[4:9]) + "\n"), source="text")
-    assert [(row["line"], row["lines"]) for row in alone] == [(1, 3), (4, 1), (5, 1)]
-
-
-def test_what_follows_an_empty_line_is_quoted_at_its_own(tmp_path: Path) -> None:
-    path = write(tmp_path, "our settings\n\nCaused by: java.io.IOException: no\n\tat a.B.c(B.java:1)\n")
-    assert [(row["line"], row["lines"], row["message"]) for row in rows(path, source="text")] == [
-        (1, 1, "our settings"), (2, 1, ""), (3, 2, "Caused by: java.io.IOException: no"),
-    ]  # fmt: skip
