@@ -115,7 +115,7 @@ def compare(before: Path, after: Path, lang: Lang) -> None:
 @shared.in_language
 def gallery(folder: Path, lang: Lang) -> None:
     """Write DIR/index.html, an offline and searchable page over every report below DIR."""
-    from kit.incidents import gallery as pages
+    from kit.incidents import history as pages
 
     try:
         click.echo(pages.write(folder, lang))

@@ -20,8 +20,7 @@ from kit.case.case import Case
 from kit.causes import results, timeline
 from kit.charts import Chart, Table, clean, overview, pictures
 from kit.charts.controls import outputs, standing
-from kit.explorer import narrow
-from kit.explorer.selection import COLUMNS, KEYS, LABELS, SAYS, VALUES, Part, Selection
+from kit.explorer.selection import COLUMNS, KEYS, LABELS, SAYS, VALUES, Part, Selection, narrow
 from kit.i18n import Lang
 
 MOST: Final = 100_000
@@ -57,7 +56,7 @@ class Explorer:
         self.linked: Callable[[Table], Any] | None = None
         """Makes a table whose rows can be clicked: a `box`, and `fill`, which shows another table in it."""
         self.lang: Lang = case.lang
-        self.parts = {part: narrow.read(case, part) for part in COLUMNS}
+        self.parts = {part: narrow(case, part) for part in COLUMNS}
         for field in VALUES:
             known = [*self.values(field)]
             for value in sorted(set(getattr(selection, field)).difference(known)):

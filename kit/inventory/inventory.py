@@ -170,13 +170,13 @@ def _content_key(items: Iterable[Item], refused: Iterable[Refused]) -> str:
 
 def _look_inside(file: EvidenceFile, hashes: bool, spool: Path) -> list[Item | Refused]:
     """Recognise one file, and the tables inside it. A file of nothing but tables counts as their archive."""
-    from kit.inventory import inner_files
+    from kit.inventory import recognise
 
     item = _look(file, hashes)
     if isinstance(item, Refused):
         return [item]
     try:
-        inside, whole = inner_files.of(file, item.kind, spool)
+        inside, whole = recognise.inner(file, item.kind, spool)
     except Exception as error:
         return [item, Refused(file.file, "space") if disk.is_full(error) else refusal(file.file, error)]
     members = [_look(each, hashes) if isinstance(each, EvidenceFile) else each for each in inside]

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import kit
 from kit.cli.main import cli
-from kit.incidents import gallery, history
+from kit.incidents import history
 
 BUSY = incidents.finding(
     "broker-busy", "confirmed", title="The broker was busy", summary="Refused `40` sends.",
@@ -114,8 +114,8 @@ def test_the_gallery_links_reports_and_loads_nothing(reports: Path) -> None:
 
 
 def test_the_gallery_replaces_its_own_page_and_nobody_elses(reports: Path) -> None:
-    gallery.write(reports)
-    gallery.write(reports)
+    history.write(reports)
+    history.write(reports)
     (reports / "index.html").write_text("<html>ours</html>")
     result = CliRunner().invoke(cli, ["gallery", str(reports)])
     assert result.exit_code == 2

@@ -8,7 +8,7 @@ import pytest
 from folders import take, zip_of
 
 from kit.evidence import archives
-from kit.inventory import inner_files
+from kit.inventory import recognise
 
 HEADER = ["order_id", "status", "created_at"]
 ROWS = [[f"ORD2026{n:04}", "PAID" if n % 3 else "CANCELLED", f"2026-11-20 23:36:{n:02}.140"] for n in range(30)]
@@ -61,7 +61,7 @@ GROUPS = [{"group": f"stock-audit-{n}", "count": n, "consumeType": "CONSUME_PASS
     ],
 )
 def test_tables_that_are_no_evidence_are_left_out(name, text, tmp_path, monkeypatch):
-    monkeypatch.setattr(inner_files, "_SAMPLE", 10)
+    monkeypatch.setattr(recognise, "_SAMPLE", 10)
     found = take(tmp_path, {name: text})
     assert not [i.file for i in found.items if "#" in i.file or i.kind in ("rows", "sends")]
     assert not list((tmp_path / "w").glob("spool/*/files/*"))
@@ -89,15 +89,15 @@ def test_a_ledger_of_sends_with_messages_of_errors_stays_one(tmp_path: Path) -> 
 
 
 def test_of_a_long_table_the_first_rows_are_read_and_that_is_said(tmp_path, monkeypatch):
-    monkeypatch.setattr(inner_files, "_SAMPLE", 10)
-    monkeypatch.setattr(inner_files, "MOST_ROWS", 20)
+    monkeypatch.setattr(recognise, "_SAMPLE", 10)
+    monkeypatch.setattr(recognise, "MOST_ROWS", 20)
     found = take(tmp_path, {"orders.json": JSON})
     assert [(r.file, r.reason, r.detail) for r in found.refused] == [("orders.json#rows", "long", "20")]
     assert len(Path(found.items[0].path).read_text().splitlines()) == 20
 
 
 def test_a_full_disk_is_named_and_nothing_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inner_files, "_SAMPLE", 5)
+    monkeypatch.setattr(recognise, "_SAMPLE", 5)
     monkeypatch.setattr(archives, "KEEP_FREE", 1 << 60)
     log = "2026-11-23 10:22:31 WARN main - putMessage message topic length too long 149\n"
     found = take(tmp_path, {"orders.json": JSON, "broker.log": log})

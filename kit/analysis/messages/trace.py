@@ -36,9 +36,11 @@ MOST_LINKED: Final = 1_000
 WHY: Final = labels("analysis")["copies"]
 GAPS: Final = labels("analysis")["gaps"]
 _WITHOUT_SOURCE: Final = (stages.ORIGINAL, stages.HALF, stages.SCHEDULE, stages.LEAKED)
+HALVES: Final = (stages.HALF, stages.CHECK_BACK)
 _SENT_BACK: Final = (stages.SCHEDULE, stages.RETRY, stages.DLQ)
 _NEVER: Final = dt.datetime.max  # noqa: DTZ901 - all are naive UTC
 TOLD: Final = ("type", "group", "client_host", "time", "cost_ms", "success", "retry_times", "state", "request_id")
+LISTS: Final = ("records", "ops", "handled", "consumers", "traces", "mentions", "gaps")
 TEXTS: Final = ("log", "text", "mqadmin", "rows", "sends")
 
 
@@ -58,101 +60,85 @@ def trace(case: Case, id: str) -> dict[str, Any]:  # noqa: A002 - the public nam
 
 def traces(case: Case, ids: Sequence[str]) -> list[dict[str, Any]]:
     """Return the lives of several messages, as `trace` does for one; records and texts are searched once for all."""
-    facts = case.facts
-    wanted = list(dict.fromkeys(each.strip() for each in ids))
-    stored = _copies_of(facts, [each for each in wanted if each]) if any(wanted) and facts.has("messages") else {}
-    lives = {each: _Life(facts, each, stored.get(each, [])) for each in wanted}
-    texts = mentions.search(_texts(facts), {each: life.words() for each, life in lives.items()})
-    return [lives[each.strip()].as_dict(*texts[each.strip()], case.failures) for each in ids]
+    facts, asked = case.facts, [each.strip() for each in ids]
+    copies = _copies_of(facts, list(dict.fromkeys(filter(None, asked))))
+    lives = {each: _life(facts, each, copies.get(each, []), case.failures) for each in asked}
+    texts = mentions.search(_texts(facts), {each: _words(life) for each, life in lives.items()})
+    for each, life in lives.items():
+        lines, counts = texts[each]
+        quoted = Counter(mention.file for mention in lines)
+        more = [(file, n) for file, n in counts.items() if quoted[file] < n]
+        life["mentions"] = [{"file": m.file, "line": m.line, "text": m.text, "word": m.word} for m in lines]
+        life["gaps"] += [_gap("unquoted", file=file, count=n, kept=quoted[file]) for file, n in more]
+        life |= {name: [_plain(row, facts.lang) for row in life[name]] for name in LISTS}
+    return [lives[each] for each in asked]
 
 
-class _Life:
-    """One message: its copies, what ended them, who handled it."""
+def _life(facts: Facts, asked: str, copies: list[Row], failures: list[Failure]) -> dict[str, Any]:
+    """Return the life of one message as `trace` does, but for the lines that mention it."""
+    records = with_lineage(copies)
+    keys = list(dict.fromkeys(r["uniq_key"] for r in records if r["uniq_key"])) or _keys_elsewhere(facts, asked)
+    ops, handled = _ops(facts, records), _handled(facts, keys, records, asked)
+    told = _traces(facts, keys, "" if records else asked.upper())
+    try:
+        consumers = outcomes.of(facts, records, handled, [*keys, asked])
+    except Exception as error:
+        # The journey is worth showing without it; the bug report says what broke.
+        if disk.is_full(error):
+            raise
+        failures.append(Failure.of("consumers", error))
+        consumers = []
+    missing = [] if told and not records else [*_gaps(facts, asked, records, ops, handled)]
+    lists: tuple[list[Any], ...] = (records, ops, handled, consumers, told, [], missing)
+    return {"id": asked, "kind": _kind(asked, keys, records), "uniq_keys": keys, **dict(zip(LISTS, lists, strict=True))}
 
-    def __init__(self, facts: Facts, wanted: str, rows: list[Row]) -> None:
-        self.facts, self.wanted = facts, wanted
-        self.keys = list(dict.fromkeys(r["uniq_key"] for r in rows if r["uniq_key"])) or _keys_elsewhere(facts, wanted)
-        self.ops = _ops(facts, [r for r in rows if r["stage"] in (stages.HALF, stages.CHECK_BACK)])
-        self.records = with_lineage(rows)
-        self.handled = _handled(facts, self.keys, self.records, wanted)
 
-    def words(self) -> set[str]:
-        """Return its ids and keys, which texts may contain."""
-        business = {key for r in self.records if r["stage"] != stages.OP for key in (r["keys"] or "").split()}
-        return {self.wanted, *self.keys, *business, *(r["offset_msg_id"] for r in (*self.records, *self.ops))}
+def _words(life: dict[str, Any]) -> set[str]:
+    """Return the ids and keys of a message, which texts may contain."""
+    business = {key for r in life["records"] for key in (r["keys"] or "").split()}
+    return {life["id"], *life["uniq_keys"], *business, *(r["offset_msg_id"] for r in (*life["records"], *life["ops"]))}
 
-    def as_dict(self, texts: list[mentions.Mention], counts: dict[str, int], failures: list[Failure]) -> dict[str, Any]:
-        """Return all of it as `trace` does. `texts`: the lines that mention it; `counts`: how many of each file do."""
-        traces = _traces(self.facts, self.keys, self.wanted, itself=not self.records)
-        missing = list(self._gaps()) if self.records or not traces else []
-        listed = Counter(m.file for m in texts)
-        missing += [
-            _gap("unquoted", None, file=file, count=n, kept=listed[file])
-            for file, n in counts.items()
-            if listed[file] < n
-        ]
-        lists = {
-            "records": self.records, "ops": self.ops, "handled": self.handled, "consumers": self._consumers(failures),
-            "traces": traces, "mentions": [{"file": m.file, "line": m.line, "text": m.text, "word": m.word} for m in texts],
-            "gaps": missing,
-        }  # fmt: skip
-        plain = {name: [_plain(row, self.facts.lang) for row in rows] for name, rows in lists.items()}
-        return {"id": self.wanted, "kind": self._kind(), "uniq_keys": self.keys} | plain
 
-    def _kind(self) -> str:
-        up = self.wanted.upper()
-        if any(r["offset_msg_id"] == up for r in self.records):
-            return "offset"
-        if up in self.keys:
-            return "grpc" if len(up) == 34 else "uniq"
-        if self.records:
-            return "key" if any(self.wanted in (r["keys"] or "").split() for r in self.records) else "offset"
-        return _form(self.wanted)
+def _kind(asked: str, keys: list[str], records: list[Row]) -> str:
+    """Return what an id is: as a record has it, else by its form."""
+    up = asked.upper()
+    if any(r["offset_msg_id"] == up for r in records):
+        return "offset"
+    if up in keys:
+        return "grpc" if len(up) == 34 else "uniq"
+    is_key = any(asked in (r["keys"] or "").split() for r in records)
+    return _form(asked) if not records else "key" if is_key else "offset"
 
-    def _consumers(self, failures: list[Failure]) -> list[Row]:
-        """Return what became of the message in each group."""
-        own = [r for r in self.records if r["uniq_key"] in (None, *self.keys)]
-        try:
-            return outcomes.of(self.facts, own, self.handled, [*self.keys, self.wanted])
-        except Exception as error:
-            # The journey is worth showing without it; the bug report says what broke.
-            if disk.is_full(error):
-                raise
-            failures.append(Failure.of("consumers", error))
-            return []
 
-    def _gaps(self) -> Iterator[Row]:
-        if not self.records:
-            yield _gap("not-found" if self.facts.has("messages") else "no-store", None)
-        elif len(self.records) >= MOST_RECORDS:
-            # What follows is not listed, so nothing can be said to be missing.
-            yield _gap("cut", None, count=MOST_RECORDS)
-        else:
-            times = [row["last"] for row in self.facts.rows("store_extent") if row["last"]]
-            end = max(times, default=None)
-            yield from gaps(self.records, self.ops, end)
-            yield from self._unhandled(end)
-        if 0 < len(self.wanted) < mentions.MIN_KEY:
-            yield _gap("short-key", None)
+def _gaps(facts: Facts, asked: str, records: list[Row], ops: list[Row], handled: list[Row]) -> Iterator[Row]:
+    if not records:
+        yield _gap("not-found" if facts.has("messages") else "no-store")
+    elif len(records) >= MOST_RECORDS:
+        # What follows is not listed, so nothing can be said to be missing.
+        yield _gap("cut", count=MOST_RECORDS)
+    else:
+        end = max((row["last"] for row in facts.rows("store_extent") if row["last"]), default=None)
+        yield from gaps(records, ops, end)
+        yield from _unhandled(facts, records, handled, end)
+    if 0 < len(asked) < mentions.MIN_KEY:
+        yield _gap("short-key")
 
-    def _unhandled(self, end: dt.datetime | None) -> Iterator[Row]:
-        """Name copies in topics whose consumers wrote down their deliveries, but not this one; and one that failed last
-        and was not stored again.
-        """
-        seen = {row["offset_msg_id"] for row in self.handled}
-        visible = [r for r in self.records if r["stage"] in outcomes.VISIBLE and r["offset_msg_id"] not in seen]
-        covered = {row["topic"] for row in self.facts.rows("delivery_counts") if not row["logged"]} if visible else ()
-        for record in visible:
-            stored = record["store_timestamp"]
-            if record["topic"] in covered and stored and end and stored + dt.timedelta(seconds=2) < end:
-                yield _gap("never-handled", record)
-        by_copy = {r["offset_msg_id"]: r for r in self.records}
-        timed = [row for row in self.handled if row["time"] is not None and row["offset_msg_id"] in by_copy]
-        last = max(timed, key=lambda row: row["time"], default=None)
-        if last is not None and last["success"] is False:
-            copy = by_copy[last["offset_msg_id"]]
-            if not any(r["copied_from"] == copy["offset_msg_id"] for r in self.records):
-                yield _gap("failed-last", copy, at=_when(last["time"]))
+
+def _unhandled(facts: Facts, records: list[Row], handled: list[Row], end: dt.datetime | None) -> Iterator[Row]:
+    """Name copies in topics whose consumers wrote down their deliveries, but not this one; and one that failed last
+    and was not stored again.
+    """
+    seen, by_copy = {row["offset_msg_id"] for row in handled}, {r["offset_msg_id"]: r for r in records}
+    visible = [r for r in records if r["stage"] in outcomes.VISIBLE and r["offset_msg_id"] not in seen]
+    covered = {row["topic"] for row in facts.rows("delivery_counts") if not row["logged"]} if visible else ()
+    for record in visible:
+        stored = record["store_timestamp"]
+        if record["topic"] in covered and stored and end and stored + dt.timedelta(seconds=2) < end:
+            yield _gap("never-handled", record)
+    timed = [row for row in handled if row["time"] is not None and row["offset_msg_id"] in by_copy]
+    last = max(timed, key=lambda row: row["time"], default=None)
+    if last and last["success"] is False and all(r["copied_from"] != last["offset_msg_id"] for r in records):
+        yield _gap("failed-last", by_copy[last["offset_msg_id"]], at=_when(last["time"]))
 
 
 def example(facts: Facts) -> str | None:
@@ -173,12 +159,12 @@ def lives(facts: Facts, keys: Sequence[str]) -> list[Row]:
     return [{"row": kind, "id": row["uniq_key"], **_plain(row, facts.lang)} for kind, row in of_kind]
 
 
-def _keys_elsewhere(facts: Facts, wanted: str) -> list[str]:
+def _keys_elsewhere(facts: Facts, asked: str) -> list[str]:
     """Return the UNIQ_KEYs that tables of senders and consumers give for an id or key no record has."""
-    up = wanted.upper()
-    if rows := facts.answers("keys_elsewhere", id=up, key=wanted) if facts.has("rows") or facts.has("sends") else ():
+    up = asked.upper()
+    if rows := facts.answers("keys_elsewhere", id=up, key=asked) if facts.has("rows") or facts.has("sends") else ():
         return [row["uniq_key"] for row in rows]
-    return [up] if _form(wanted) in ("uniq", "grpc") else []
+    return [up] if _form(asked) in ("uniq", "grpc") else []
 
 
 def _form(text: str) -> str:
@@ -189,23 +175,20 @@ def _form(text: str) -> str:
         return "key"
 
 
-def _traces(facts: Facts, keys: list[str], wanted: str, *, itself: bool) -> list[Row]:
-    """Return what clients wrote about this message into the message trace topic, at most `mentions.MOST` entries.
-
-    `itself`: `wanted` may be the id of a trace record; then its entries are returned.
+def _traces(facts: Facts, keys: list[str], id: str) -> list[Row]:  # noqa: A002 - of the query
+    """Return what clients wrote about this message into the message trace topic, at most `mentions.MOST` entries, or
+    the entries of the trace record with this id.
     """
-    if not facts.has("traces"):
-        return []
-    rows = facts.answers("trace_entries", keys=keys, id=wanted.upper() if itself else "")
+    rows = facts.answers("trace_entries", keys=keys, id=id) if facts.has("traces") else []
     return [row | {"text": ", ".join(f"{n}={row[n]}" for n in TOLD if row[n] is not None)} for row in rows]
 
 
-def _handled(facts: Facts, keys: list[str], records: list[Row], wanted: str) -> list[Row]:
+def _handled(facts: Facts, keys: list[str], records: list[Row], asked: str) -> list[Row]:
     """Return each delivery a consumer wrote down: file, line, consumer, copy, result, whether it took effect."""
     if not facts.has("rows") and not facts.has_source("app"):
         return []
     keyless = sorted({r["offset_msg_id"] for r in records if r["uniq_key"] is None})[:MOST_LINKED]
-    return facts.answers("deliveries_of", keys=keys, offset_ids=[*keyless, wanted.upper()])
+    return facts.answers("deliveries_of", keys=keys, offset_ids=[*keyless, asked.upper()])
 
 
 def _texts(facts: Facts) -> Iterable[LogFile]:
@@ -233,44 +216,29 @@ def _copies_of(facts: Facts, ids: Sequence[str]) -> dict[str, list[Row]]:
 
     Each has `link`: how it was joined if it has no UNIQ_KEY.
     """
-    named = _named(facts, ids)
-    if elsewhere := [each.upper() for each in ids if not named[each]]:
-        ended: defaultdict[str, set[str]] = defaultdict(set)
-        for row in facts.answers("ended_halves", upper=elsewhere):
-            ended[row["op"]].add(row["uniq_key"])
-        named |= {each: ended[each.upper()] for each in ids if not named[each]}
+    if not ids or not facts.has("messages"):
+        return {}
+    upper = [each.upper() for each in ids]
+    offsets = [int(each[-16:], 16) for each in upper if re.fullmatch(r"[0-9A-F]{32,}", each)]
+    halves = [str(offset) for offset in offsets if 0 < offset < 1 << 63]  # numbers in a list have to be of one size
+    about = [row["topic"] for row in facts.rows("trace_topics")] if facts.has("traces") else [names.TRACE_TOPIC]
+    named: dict[str, set[str]] = {each: set() for each in ids}
+    for row in facts.answers("named_messages", ids=list(ids), upper=upper, halves=halves, trace_names=about):
+        named[row["asked"]].add(row["name"])
+    if elsewhere := [each for each in ids if not named[each]]:
+        ended = facts.answers("ended_halves", upper=[each.upper() for each in elsewhere])
+        named |= {each: {row["uniq_key"] for row in ended if row["op"] == each.upper()} for each in elsewhere}
     rows = _named_copies(facts, set().union(*named.values()))
     if len(ids) > 1 and len(rows) == MOST_RECORDS:
         return {each: _copies_of(facts, [each])[each] for each in ids}
     by_name: defaultdict[str, list[Row]] = defaultdict(list)
     for row in rows:
-        by_name[_name(row)].append(row)
+        by_name[row["uniq_key"] or row["offset_msg_id"]].append(row)
     return {each: _with_linked(facts, [row for name in own for row in by_name[name]]) for each, own in named.items()}
 
 
-def _name(row: Row) -> str:
-    """Return the id that joins the copies of a message: the UNIQ_KEY, or the offset id of a copy that lost it."""
-    return str(row["uniq_key"] or row["offset_msg_id"])
-
-
-def _named(facts: Facts, ids: Sequence[str]) -> dict[str, set[str]]:
-    """Return for each id the names of the messages it stands for."""
-    upper = [each.upper() for each in ids]
-    offsets = [int(each[-16:], 16) for each in upper if re.fullmatch(r"[0-9A-F]{32,}", each)]
-    trace_names = [row["topic"] for row in facts.rows("trace_topics")] if facts.has("traces") else [names.TRACE_TOPIC]
-    halves = [str(offset) for offset in offsets if 0 < offset < 1 << 63]  # numbers in a list have to be of one size
-    by_id: defaultdict[str | None, set[str]] = defaultdict(set)
-    by_word: defaultdict[str | None, set[str]] = defaultdict(set)
-    for row in facts.answers("named_records", ids=list(ids), upper=upper, halves=halves, trace_names=trace_names):
-        for each in (row["uniq_key"], row["offset_msg_id"], row["origin"], row["half"]):
-            by_id[each].add(_name(row))
-        for word in (row["uniq_key"], *re.split(r"\s+", row["keys"] or "", flags=re.ASCII)):
-            by_word[word].add(_name(row))
-    return {each: by_id[each.upper()] | by_word[each] for each in ids}
-
-
 def _named_copies(facts: Facts, of: Iterable[str]) -> list[Row]:
-    """Return the records of these names, in store order."""
+    """Return the records of these messages, by UNIQ_KEY, or by the offset id of a copy that lost it, in store order."""
     wanted = sorted(of)[:MOST_RECORDS]
     return [_completed(row) for row in facts.answers("copies", names=wanted)] if wanted else []
 
@@ -304,8 +272,9 @@ def _with_linked(facts: Facts, rows: Iterable[Row]) -> list[Row]:
     return sorted(known.values(), key=_store_order)
 
 
-def _ops(facts: Facts, halves: list[Row]) -> list[Row]:
-    """Return the op records that end one of these half records, each once and in store order."""
+def _ops(facts: Facts, records: list[Row]) -> list[Row]:
+    """Return the op records that end one of the half records among these, each once and in store order."""
+    halves = [r for r in records if r["stage"] in HALVES]
     if not halves:
         return []
     brokers = {row["file"]: row["broker"] for row in facts.rows("store_brokers")}
@@ -344,7 +313,7 @@ class _Earlier:
             self.half = record
         if stage in (stages.SCHEDULE, stages.LEAKED):
             self.waits[record.get("real_topic"), record["reconsume_times"]] = record
-        elif stage not in (stages.HALF, stages.CHECK_BACK):
+        elif stage not in HALVES:
             self.visible[record["reconsume_times"]] = record
         self.seen |= {(stage, record["topic"]), (stage, None)}
 
@@ -433,7 +402,7 @@ def gaps(records: list[Row], ops: list[Row], end: dt.datetime | None) -> list[di
     return [gap for own in by_key.values() for gap in (*_broken(own), *_waiting(own, end), *_transaction(own, ops))]
 
 
-def _gap(kind: str, record: Row | None, **values: Any) -> dict[str, Any]:
+def _gap(kind: str, record: Row | None = None, **values: Any) -> dict[str, Any]:
     """Return one gap; `record` is the one concerned."""
     given = {**_values(record), "at": _when(record["store_timestamp"]), **values} if record else values
     return {"kind": kind, "offset_msg_id": record["offset_msg_id"] if record else None, "text": GAPS[kind].say(**given)}
@@ -479,7 +448,7 @@ def _waiting(own: list[Row], end: dt.datetime | None) -> Iterator[dict[str, Any]
 
 
 def _transaction(own: list[Row], ops: list[Row]) -> Iterator[dict[str, Any]]:
-    halves = {r["offset_msg_id"]: r for r in own if r["stage"] in (stages.HALF, stages.CHECK_BACK)}
+    halves = {r["offset_msg_id"]: r for r in own if r["stage"] in HALVES}
     ended = {op["half_offset_msg_id"] for op in ops}
     commits = [r for r in own if r["stage"] == stages.COMMIT]
     if halves and not commits and ended.isdisjoint(halves) and not any(r["stage"] == stages.DISCARDED for r in own):
