@@ -53,7 +53,7 @@ def pair(group: str, topic: str, queues: list[Course]) -> Pair:
     """Return a topic of a group: name, queues, lag, peak, per_queue {queue id (behind its broker, of several): lag},
     growth_per_second (messages, None with one look only), and what the looks show:
 
-    shrinks (the lag was larger before), backlog (it grew in every queue that got messages, and the offsets advanced),
+    shrinks (the lag was larger before, in an order that is known), backlog (it grew in every queue that got messages, and the offsets advanced),
     backlog_known (two looks, or no lag). Of a single look: behind_everywhere (much waits in every queue, each was
     consumed from), held_up (the one queue in which much waits, else None), untouched (queues in which much waits and
     nothing was handled, while another is at its end).
@@ -63,11 +63,11 @@ def pair(group: str, topic: str, queues: list[Course]) -> Pair:
     p.per_queue = {str(name): q.last_lag for name, q in zip(ids(queues, queues), queues, strict=True)}
     rates = [(q.last_lag - q.first_lag) / q.seconds for q in queues if q.seconds > 0]
     p.growth_per_second = round(sum(rates), 2) if rates else None
-    p.shrinks = p.lag < SHRUNK * p.peak
+    p.shrinks = p.lag < SHRUNK * p.peak and any(q.looks > 1 for q in queues)
     active = [q for q in queues if q.arrived > 0]
     going = sum(q.advanced > 0 for q in active)
     p.backlog = bool(active) and all(q.grew for q in active) and 2 * going >= len(active) and not p.shrinks
-    p.backlog_known = all(q.looks > 1 or q.last_lag <= SMALL for q in queues)
+    p.backlog_known = all(q.looks > 1 or q.peak <= SMALL for q in queues)
     full = [q for q in queues if q.looks == 1 and q.last_lag > SMALL]
     far = [q for q in full if not q.never_handled]
     waiting = [q for q in queues if q.last_lag > LEAST]

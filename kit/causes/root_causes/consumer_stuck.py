@@ -64,7 +64,8 @@ def _stuck(facts: Facts, queue: lag.Stuck, message: Message, *, stands: bool) ->
         "message-in-work": message.pop("refs", ()),
     }
     own = {name: getattr(queue, name) for name in ("group", "topic", "queue_id", "offset", "others", "end")}
-    observed = Observed(own, quotes, (queue.first, queue.last) if stands else None, actors=(queue.group, queue.topic))
+    window = (queue.first, queue.last) if stands and queue.first and queue.first < queue.last else None
+    observed = Observed(own, quotes, window, actors=(queue.group, queue.topic))
     observed.values |= message | {
         "stuck_queue": True, "stands": stands, "record": len(at), "expired": sum(s.n for s in expired),
         "pulls_logged": consumer_logs.of(facts, "queues-assigned", "queue-taken", "pull-started", group=queue.group),

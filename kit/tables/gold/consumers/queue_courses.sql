@@ -1,23 +1,39 @@
 -- One row per queue of a users' consumer group whose end is known at some look (copies of consumerOffset.json, consumerProgress): group, topic, broker,
--- queue_id; of the looks of a known time (all null without one) first_offset, first_end, first_lag, last_offset, last_end, last_lag, begin, peak (the
--- largest lag), first, last (times), looks (different times, or outputs one below the other in one file, at least 1), seconds (from first to last), arrived, advanced (messages), grew (whether the
--- lag did, by more than is under way, and than a twentieth of what arrived: a group that keeps up is never exactly at the end), never_handled (no offset,
--- or the first of the queue), stands; of the longest time of at least 5 s in which its offset stayed at a waiting
--- message while more came (null if there is none) stand_offset, stand_begin, stand_end, stand_first, stand_last, and others: the queues of the topic
--- that handled meanwhile what waited in them when it began. In order of group, topic and queue; as many rows as queues.
--- Clients save their offsets every 5 s (persistConsumerOffsetInterval).
-with looks as (
-  select `group`, topic, coalesce(broker, '') as broker, queue_id, time, offset, `end` as reached, begin, lag as waiting, at_least,
-    row_number() over (partition by `group`, topic, broker, queue_id order by time nulls first, file, line nulls first) as nth, file, source
+-- queue_id; of the looks that have an exact lag (all null without one) first_offset, first_end, first_lag, last_offset, last_end, last_lag, begin, peak
+-- (the largest lag), first, last (times), looks (different times, or ends, or outputs one below the other in one file, at least 1), seconds (from first to
+-- last, 0 where not known), arrived, advanced (messages), grew (whether the lag did, by more than is under way, and than a twentieth of what arrived: a
+-- group that keeps up is never exactly at the end), never_handled (no offset, or the first of the queue), stands; of the longest time of at least 5 s, or
+-- of unknown length, in which its offset stayed at a waiting message while more came (null if there is none) stand_offset, stand_begin, stand_end,
+-- stand_first, stand_last, and others: the queues of the topic that handled meanwhile what waited in them when it began. In order of group, topic and
+-- queue; as many rows as queues. Clients save their offsets every 5 s (persistConsumerOffsetInterval).
+-- Looks of one time, and those at a queue of which not two have a time, are in the order of the ends, which only grow: of the queue, then of the topic.
+-- Times of files against which an end falls are not those of the outputs in them.
+with known as (
+  select `group`, topic, coalesce(broker, '') as broker, queue_id, time, offset, `end` as reached, begin, lag as waiting, at_least, file, line, source,
+    count(time) over (partition by `group`, topic, broker, queue_id) as times,
+    time is not null and source = 'progress' and coalesce(max(if(time is not null and source = 'progress', `end`, null)) over (
+      partition by `group`, topic, broker, queue_id order by time, `end` rows between unbounded preceding and 1 preceding) > `end`, false) as falls
   from known_positions
   where `end` is not null and queue_id is not null
+), ends as (
+  select `group`, topic, broker, queue_id, if(max(falls) over (partition by `group`, topic), null, time) as time, offset, reached, begin, waiting,
+    at_least, file, line, source, row_number() over (partition by `group`, topic, broker, queue_id, file order by line) as output
+  from known where time is not null or times < 2
+), together as (
+  select *, sum(reached) over (partition by `group`, topic, file, output) as topic_end,
+    count(*) over (partition by `group`, topic, broker, queue_id) = count(time) over (partition by `group`, topic, broker, queue_id) as dated
+  from ends
+), looks as (
+  select *, row_number() over (partition by `group`, topic, broker, queue_id
+    order by if(dated, time, null), reached, topic_end, file, line nulls first) as nth
+  from together
 ), timed as (
   select *, row_number() over (partition by `group`, topic, broker, queue_id order by nth) as place,
     row_number() over (partition by `group`, topic, broker, queue_id order by nth desc) as back,
     count(case when source = 'progress' then 1 end) over (partition by `group`, topic, broker, queue_id, file, time) as outputs
   from looks where not at_least
 ), courses as (
-  select `group`, topic, broker, queue_id, max(waiting) as peak, greatest(count(distinct time), max(outputs)) as times,
+  select `group`, topic, broker, queue_id, max(waiting) as peak, greatest(count(distinct time), max(outputs), count(distinct reached)) as times,
     max(case when place = 1 then offset end) as first_offset, max(case when place = 1 then reached end) as first_end,
     max(case when place = 1 then waiting end) as first_lag, max(case when place = 1 then time end) as first,
     max(case when place = 1 then begin end) as begin,
@@ -28,24 +44,26 @@ with looks as (
   select *, lag(offset) over (partition by `group`, topic, broker, queue_id order by nth) as offset_before,
     lag(reached) over (partition by `group`, topic, broker, queue_id order by nth) as reached_before,
     lag(waiting) over (partition by `group`, topic, broker, queue_id order by nth) as waiting_before
-  from looks where time is not null
+  from looks
 ), runs as (
   select *, sum(if(offset <=> offset_before and reached >= reached_before and waiting_before > 0, 0, 1)) over (
     partition by `group`, topic, broker, queue_id order by nth rows between unbounded preceding and current row) as run
   from steps
 ), stays as (
   select `group`, topic, broker, queue_id, coalesce(max(offset), 0) as stand_offset, coalesce(max(begin), 0) as stand_begin, min(reached) as reached_first,
-    max(reached) as stand_end, min(time) as stand_first, max(time) as stand_last
+    max(reached) as stand_end, min(time) as stand_first, max(time) as stand_last, collect_set(concat(output, file)) as outputs, count(*) - count(time) as undated
   from runs group by `group`, topic, broker, queue_id, run
 ), stands as (
   select *, row_number() over (partition by `group`, topic, broker, queue_id
-    order by unix_micros(stand_last) - unix_micros(stand_first) desc, stand_first) as nth
-  from stays where stand_end > reached_first and unix_micros(stand_last) - unix_micros(stand_first) >= 5000000
+    order by unix_micros(stand_last) - unix_micros(stand_first) desc nulls last, stand_first nulls last, stand_end desc) as nth
+  from stays
+  where stand_end > reached_first and (undated > 0 or stand_last = stand_first or unix_micros(stand_last) - unix_micros(stand_first) >= 5000000)
 ), meanwhile as (
   select s.`group`, s.topic, s.broker, s.queue_id, o.broker as other_broker, o.queue_id as other_queue, o.offset, o.reached,
     row_number() over (partition by s.`group`, s.topic, s.broker, s.queue_id, o.broker, o.queue_id order by o.nth) as place,
     row_number() over (partition by s.`group`, s.topic, s.broker, s.queue_id, o.broker, o.queue_id order by o.nth desc) as back
-  from stands s join looks o on o.`group` = s.`group` and o.topic = s.topic and o.time between s.stand_first and s.stand_last
+  from stands s join looks o on o.`group` = s.`group` and o.topic = s.topic
+    and ((s.stand_first < s.stand_last and o.time between s.stand_first and s.stand_last) or array_contains(s.outputs, concat(o.output, o.file)))
   where s.nth = 1 and (o.broker <> s.broker or o.queue_id <> s.queue_id)
 ), spans as (
   select `group`, topic, broker, queue_id, count(*) as n, max(case when place = 1 then reached end) as waited,
@@ -62,7 +80,7 @@ select q.`group`, q.topic, q.broker, q.queue_id, c.first_offset, c.first_end, c.
   c.first, c.last, greatest(c.times, 1) as looks, coalesce(cast(unix_micros(c.last) - unix_micros(c.first) as double) / 1000000, cast(0 as double)) as seconds,
   c.last_end - c.first_end as arrived, coalesce(c.last_offset, 0) - coalesce(c.first_offset, 0) as advanced,
   c.times > 1 and c.last_lag - c.first_lag >= greatest(10, 0.05 * (c.last_end - c.first_end)) as grew,
-  c.last_offset is null or c.last_offset <= coalesce(c.begin, 0) as never_handled, s.stand_first is not null as stands, s.stand_offset, s.stand_begin, s.stand_end, s.stand_first, s.stand_last,
+  c.last_offset is null or c.last_offset <= coalesce(c.begin, 0) as never_handled, s.nth is not null as stands, s.stand_offset, s.stand_begin, s.stand_end, s.stand_first, s.stand_last,
   coalesce(p.others, 0) as others
 from queues q
 left join courses c on c.`group` = q.`group` and c.topic = q.topic and c.broker = q.broker and c.queue_id = q.queue_id

@@ -1,8 +1,9 @@
 -- One row per consumer group whose ledgers are all there, topic and queue: group, topic, broker, queue_id, offset (the last known, null if none is),
--- only (no other broker's offsets of the topic are known). As many rows as queues of such groups.
+-- only (no other broker's offsets of the topic are known). As many rows as queues of such groups. Of looks of unknown times the largest.
 with looks as (
   select p.`group`, p.topic, p.broker, p.queue_id, p.offset, row_number() over (
-      partition by p.`group`, p.topic, p.broker, p.queue_id order by p.time desc nulls last, p.file desc, p.line desc nulls last) as nth,
+      partition by p.`group`, p.topic, p.broker, p.queue_id
+      order by p.time desc nulls last, p.`end` desc nulls last, p.offset desc nulls last, p.file desc, p.line desc nulls last) as nth,
     min(p.broker) over (partition by p.`group`, p.topic) = max(p.broker) over (partition by p.`group`, p.topic) as only
   from known_positions p left semi join group_ledgers g on p.`group` = g.`group`
 )
