@@ -1,7 +1,10 @@
 """Hand-made evidence of a busy broker: commitlogs of one or two brokers, client and application logs, a ledger."""
 
 import datetime as dt
+import ipaddress
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from folders import put
 from stores import Record, store
@@ -32,7 +35,7 @@ def uniq_key(key: str) -> str:
 
 
 def traffic(
-    until: int, every: int = 10, pauses: tuple[tuple[int, int], ...] = (), broker: bytes = A, prefix: str = "T"
+    until: int, every: int = 10, pauses: Sequence[Sequence[int]] = (), broker: bytes = A, prefix: str = "T"
 ) -> list[Record]:
     """Messages born every so many ms; of a pause, stored at its end."""
     records = []
@@ -47,6 +50,15 @@ def traffic(
 
 def write_store(folder: Path, records: list[Record]) -> None:
     put(folder / f"{0:020}", store(sorted(records, key=lambda r: r.stored), end=bytes(4096)).data)
+
+
+def segment(base: int, items: list[dict[str, Any]]) -> bytes:
+    """Return a commit log that begins at `base`, of records and traffic as rows of data say them."""
+    records: list[Record] = []
+    for item in items:
+        how = item | {"broker": ipaddress.ip_address(item.get("broker", "10.0.0.2")).packed}
+        records += traffic(how.pop("traffic"), **how) if "traffic" in how else [sent(**how)]
+    return store(sorted(records, key=lambda r: r.stored), base, end=bytes(4096)).data
 
 
 def clock(ms: int, fraction: str = "ms") -> str:

@@ -9,6 +9,7 @@ import pytest
 from kit import causes
 from kit.causes import collect_next, discover, look_alikes, shown_by, triage
 from kit.causes.findings import VERDICTS
+from kit.causes.root_causes import broker_busy
 from kit.tables.queries import catalogue
 
 EVERY = causes.discover()
@@ -79,3 +80,9 @@ def test_the_page_is_up_to_date() -> None:
     assert PAGE.read_text(encoding="utf-8") == look_alikes.page(), (
         "python -m kit.causes.look_alikes > docs/look-alikes.md"
     )
+
+
+def test_every_explanation_of_a_stall_has_a_name_and_a_remedy() -> None:
+    names = broker_busy.TEXTS.figures["explanations"].values
+    assert set(names) == set(broker_busy.FIXES)
+    assert set(broker_busy.FIXES.values()) <= set(broker_busy.TEXTS.remedies)

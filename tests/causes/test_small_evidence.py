@@ -1,6 +1,7 @@
 """A few lines and what they show: a row of `evidence/*.yaml` is a folder of text files and what is asked of it.
 
 - `files`: {name: lines}. `{3: line}` is a line three times, `{00..40/20: line <n>}` one for 00, 20 and 40; several lines in a list come as a block.
+- `stores`: {file of a commit log: records}: `key`, `born` and `stored` of one, or `traffic` until so many ms, as `busy_evidence` writes them. `declared`: zones.
 - `shows`: {cause: verdict}, or {cause: {verdict, figures, steps, quotes, asks, says, unsaid, advises, window}}: figures and steps that are named, words of the lines a step quotes, of what is asked for ("" for
   anything), words its summary must have or not, words of its first remedy (`advises`). `problems`: {known problem: verdict}, all that are found.
 - `why`: where RocketMQ's sources say so.
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import busy_evidence
 import msgspec
 import pytest
 from folders import opened
@@ -57,17 +59,21 @@ def check(found: Finding, expected: Any) -> None:
     assert all(words in quoted[name] for name, words in wanted.get("quotes", {}).items())
     window = found.window and [at.isoformat() for at in found.window]
     assert window == wanted.get("window", window)
-    asked = " ".join(f"{missing.artefact.render()} {missing.command}" for missing in found.missing)
+    asked = " ".join(f"{each.artefact.render()} {each.command} {each.why.render()}" for each in found.missing)
     assert all(words in asked and asked for words in wanted.get("asks", ()))
     assert "advises" not in wanted or wanted["advises"] in found.remedies[0].action.render("en")
     assert wanted.get("says", "") in found.shown_summary.render("en")
     assert "unsaid" not in wanted or wanted["unsaid"] not in found.summary.render("en")
 
 
+def stores(row: dict[str, Any]) -> dict[str, bytes]:
+    return {name: busy_evidence.segment(int(Path(name).name), items) for name, items in row.get("stores", {}).items()}
+
+
 @pytest.mark.parametrize("row", ROWS)
 def test_it_shows_what_it_shows(row: dict[str, Any], tmp_path: Path) -> None:
-    files = {name: "".join(f"{line}\n" for line in lines(items)) for name, items in row["files"].items()}
-    case = opened(tmp_path, files)
+    files = {name: "".join(f"{line}\n" for line in lines(items)) for name, items in row.get("files", {}).items()}
+    case = opened(tmp_path, files | stores(row), **row.get("declared", {}))
     if "problems" in row:
         assert {found.cause: found.verdict for found in known_problems.examine(case.facts)} == row["problems"]
     for slug, expected in row.get("shows", {}).items():
