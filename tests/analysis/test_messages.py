@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 import pytest
 import recorded
+from table import rows_of
 
 from kit.analysis.messages import lookups, trace
 from kit.analysis.messages.lookups import Lookup, parse
@@ -99,37 +100,21 @@ def test_a_second_send_and_a_second_commit_are_told_apart(records: list[dict[str
     assert says in why and "new offset id" in why
 
 
-def ids_by_call(*records: dict[str, Any], client: str | None = None) -> dict[str, str | None]:
-    frame = lookups.of_copies(pd.DataFrame(records).assign(client_version=client))
-    return dict(zip(frame["call"], frame["id"], strict=True))
-
-
-def test_which_id_each_call_hands_out() -> None:
-    retried = ids_by_call(*LIFE[:5])
-    assert retried["TransactionSendResult.getMsgId()"] == KEY
-    assert retried["TransactionSendResult.getOffsetMsgId()"] is None
-    assert "SendResult.getOffsetMsgId()" not in retried
-    assert retried["checkLocalTransaction(MessageExt): getMsgId()"] == f"{HOST}{2:016X}"
-    assert retried["consumeMessage(MessageExt): getMsgId()"] == KEY
-    assert retried["consumeMessage(MessageClientExt): getOffsetMsgId()"] == f"{HOST}{5:016X}"
-    assert retried['getProperty("ORIGIN_MESSAGE_ID")'] == f"{HOST}{3:016X}"
-    delayed = ids_by_call(record(1, stages.SCHEDULE, names.SCHEDULE_TOPIC), record(2, stages.DUE, "orders"))
-    assert delayed["SendResult.getOffsetMsgId()"] == f"{HOST}{1:016X}"
-    assert delayed["consumeMessage(MessageClientExt): getOffsetMsgId()"] == f"{HOST}{2:016X}"
-    assert not [call for call in delayed if call.startswith("Transaction")]
-
-
-def test_calls_of_a_release_of_the_client() -> None:
-    trace, receipt = "message trace: msgId", "SendReceipt.getMessageId() (gRPC client)"
-    calls = {
-        release: ids_by_call(record(1, stages.ORIGINAL, "t"), client=release) for release in ("4.3.2", "4.4.0", "4.9.8")
-    }
-    assert trace not in calls["4.3.2"] and trace in calls["4.4.0"] and receipt not in calls["4.9.8"]
+@pytest.mark.parametrize("row", rows_of(__file__, "calls"), ids=lambda row: row["name"])
+def test_which_id_each_call_hands_out(row: dict[str, Any]) -> None:
+    """`at n`: the offset id of the record at that place; `no such call`: not one of that name is listed."""
+    records = (
+        LIFE[:5] if row["records"] == "retried" else [record(n, *each) for n, each in enumerate(row["records"], 1)]
+    )
+    frame = lookups.of_copies(pd.DataFrame(records).assign(client_version=row.get("client")))
+    found = dict(zip(frame["call"], frame["id"], strict=True))
+    wanted = {"uniq": KEY, "none": None} | {f"at {n}": f"{HOST}{n:016X}" for n in range(9)}
+    shown = {call: found.get(call, "no such call") for call in row["ids"]}
+    assert shown == {call: wanted.get(id_, id_) for call, id_ in row["ids"].items()}
+    assert not [call for call in found if call.startswith(row.get("no_call_begins_with", "-"))]
 
 
 UNIQ = "0A142C1500000C387F4466D0D88B0000"
-OFFSET = "0A142C0B00002A9F00000000000004AA"
-THROWN = "org.apache.rocketmq.tools.command.SubCommandException: {}SubCommand command failed\n"
 CONNECT = "RemotingConnectException: connect to 10.20.44.{} failed"
 
 
@@ -154,38 +139,11 @@ def test_every_recorded_lookup_is_read() -> None:
     assert {key for key, one in lookups.items() if one.found} == found == lookups.keys() - failed.keys()
 
 
-SESSION = (
-    f"[root@h bin]# sh mqadmin queryMsgById -n a:9876 -i {UNIQ}\n"
-    f"{THROWN.format('QueryMsgById')}"
-    "Caused by: org.apache.rocketmq.client.exception.MQClientException: CODE: 208  DESC: query message by id finished, but no message.\n"
-    "[root@h bin]# sh mqadmin topicStatus -n a:9876 -t gone\n"
-    f"{THROWN.format('TopicStatus')}"
-    "Caused by: ...: CODE: 17  DESC: No topic route info\n"
-    f"[root@h bin]# sh mqadmin queryMsgByUniqueKey -n a:9876 -t t --msgId '{OFFSET}'\n"
-    "Topic:               t\nCommitLog Offset:    1194"
-)
-
-
-@pytest.mark.parametrize(
-    ("text", "lookups"),
-    [
-        # A failure belongs to the command above it.
-        (SESSION, [
-            {"command": "queryMsgById", "ids": (UNIQ,), "reason": "no-message", "found": False, "line": 1, "failed_line": 3},
-            {"command": "queryMsgByUniqueKey", "ids": (OFFSET,), "reason": None, "found": True, "line": 7, "failed_line": None},
-        ]),
-        # Only the error is left.
-        (THROWN.format("QueryMsgById") + CONNECT.format("21:3128"), [
-            {"command": "queryMsgById", "ids": (), "reason": "connect", "address": "10.20.44.21:3128"},
-        ]),
-        (f"mqadmin queryMsgById -n a:9876 -i {OFFSET},{UNIQ}", [{"ids": (OFFSET, UNIQ)}]),
-        ("at org.apache.rocketmq.tools.command.message.QueryMsgByIdSubCommand.execute(QueryMsgByIdSubCommand.java:253)", []),
-    ],
-)  # fmt: skip
-def test_sessions(text: str, lookups: list[dict[str, Any]]) -> None:
-    parsed = read(text)
+@pytest.mark.parametrize("row", rows_of(__file__, "sessions"), ids=lambda row: row["name"])
+def test_sessions(row: dict[str, Any]) -> None:
+    parsed, lookups = read(row["text"]), row["lookups"]
     shown = [{name: getattr(one, name) for name in wanted} for one, wanted in zip(parsed, lookups, strict=True)]
-    assert shown == lookups
+    assert shown == [one | ({"ids": tuple(one["ids"])} if "ids" in one else {}) for one in lookups]
 
 
 def test_a_connection_to_anywhere_else_is_not_the_ids_fault() -> None:

@@ -1,6 +1,8 @@
 """A cause that another explains is named as its consequence and comes after it."""
 
 import datetime as dt
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from table import rows_of
@@ -20,14 +22,14 @@ def found(
     slug: str,
     holds: bool | None = True,
     kind: str = "root_cause",
-    window: tuple[int, int] | None = None,
-    follows: tuple[str, ...] = (),
+    window: Sequence[int] | None = None,
+    follows: Sequence[str] = (),
     **figures: int,
 ) -> Finding:
     step = Step(T("claim"), "deciding", holds, (Ref("a.log", "text", line=1),))
     times = None if window is None else (TEN + dt.timedelta(minutes=window[0]), TEN + dt.timedelta(minutes=window[1]))
     made = Finding(slug, kind, T("title"), T("summary"), [step], figures, window=times)  # type: ignore[arg-type]
-    made.consequence_of = follows
+    made.consequence_of = tuple(follows)
     return made
 
 
@@ -38,36 +40,16 @@ def _leads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(causes, "discover", lambda: every)
 
 
-@pytest.mark.parametrize(
-    ("findings", "expected"),
-    [
-        # What explains comes before what it explains, whatever the harm; without it the harm counts.
-        ((found("busy", lost=900), found("other", lost=5), found("flood")), ["flood", "other", "busy"]),
-        ((found("other", lost=5), found("busy", lost=900)), ["busy", "other"]),
-        ((found("timeouts", lost=9), found("busy", lost=5), found("flood")), ["flood", "busy", "timeouts"]),
-        ((found("a", lost=1, follows=("b",)), found("b", lost=2, follows=("a",))), ["b", "a"]),
-    ],
-)
-def test_the_order_of_causes(findings: tuple[Finding, ...], expected: list[str]) -> None:
-    assert [f.cause for f in triage.ordered(findings, triage.explained_by(findings))] == expected
+@pytest.mark.parametrize(("findings", "expected"), rows_of(__file__, "the_order_of_causes"))
+def test_the_order_of_causes(findings: dict[str, dict[str, Any]], expected: list[str]) -> None:
+    made = [found(slug, **how) for slug, how in findings.items()]
+    assert [f.cause for f in triage.ordered(made, triage.explained_by(made))] == expected
 
 
-@pytest.mark.parametrize(
-    ("findings", "explained"),
-    [
-        # Only a confirmed cause explains, and only what is seen.
-        ((found("flood", None), found("busy"), found("timeouts", False)), {"busy": ()}),
-        ((found("flood"), found("busy"), found("timeouts", None)), {"flood": (), "busy": ("flood",)}),
-        # What was over before is no consequence.
-        ((found("busy", window=(0, 5)), found("flood", window=(6, 9))), {"busy": (), "flood": ()}),
-        ((found("busy", window=(0, 5)), found("flood", window=(4, 9))), {"busy": ("flood",), "flood": ()}),
-        # A finding can name what brought it about.
-        ((found("one", follows=("two", "three")), found("two"), found("three", None)),
-         {"one": ("two",), "two": ()}),
-    ],
-)  # fmt: skip
-def test_what_explains_what(findings: tuple[Finding, ...], explained: dict[str, tuple[str, ...]]) -> None:
-    assert triage.explained_by(findings) == explained
+@pytest.mark.parametrize(("findings", "explained"), rows_of(__file__, "what_explains_what"))
+def test_what_explains_what(findings: dict[str, dict[str, Any]], explained: dict[str, list[str]]) -> None:
+    made = triage.explained_by([found(slug, **how) for slug, how in findings.items()])
+    assert {slug: list(by) for slug, by in made.items()} == explained
 
 
 def test_lines_that_a_confirmed_cause_explains_are_no_finding_of_their_own() -> None:

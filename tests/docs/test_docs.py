@@ -12,6 +12,7 @@ import pytest
 import recorded
 from click.testing import CliRunner
 from processes import ROOT, typed
+from table import rows_of
 
 from kit.causes import discover, figures
 from kit.cli import main
@@ -50,25 +51,7 @@ def test_links_lead_somewhere(page: str) -> None:
 PAGES = ("README.md", "README.zh.md", "docs/index.md", "docs/redaction.md", "docs/engines.md")
 ELSEWHERE = ("rmq-kit lab", "rmq-kit watch", "--master", "--remote")
 """What needs a broker or a cluster, or never ends, has tests of its own."""
-TABLE = {
-    "doctor": "incident/",
-    "inventory": "incident/",
-    "triage": "incident/ -v --json findings.json",
-    "report": "incident/ --out report/",
-    "postmortem": "incident/ --notes notes.yaml --out postmortem/",
-    "decode": "incident/ --out decoded/",
-    "logs": "incident/ --out logs/",
-    "trace": "incident/ ID…",
-    "cut": "incident/ --out cut/",
-    "watch": "incident/ --once --alerts -",
-    "explain": "'No route info of this topic: x'",
-    "gallery": ".",
-    "msgid": "ID…",
-    "size": "--body 65000 --topic orders",
-    "collect": "",
-    "compare": "report/findings.json findings.json",
-    "workspace": "list",
-}
+TABLE = rows_of(__file__, "table")
 """What README's table of commands lists, in an order in which each finds what it reads."""
 OPENED = {"notebook", "lab run"}
 """What opens JupyterLab or starts a broker."""

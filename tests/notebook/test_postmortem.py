@@ -13,6 +13,7 @@ import recorded
 from click.testing import CliRunner
 from nbformat.v4 import new_markdown_cell, new_notebook, new_output
 from page import Page
+from table import rows_of
 
 import kit
 from kit.case.options import Options
@@ -26,43 +27,17 @@ from kit.notebook.places import BadReference
 from kit.notebook.postmortem import Postmortem
 from kit.report import html, notebooks
 
-UTC = dt.UTC
 SHANGHAI = dt.timezone(dt.timedelta(hours=8))
 LINE = "2026-11-20 23:19:20,000 WARN [main] o.a.Order - refused"
-WRITTEN = """\
-title: The night of the orders
-timezone: Asia/Shanghai
-authors: [Li Na, Ana]
-timeline:
-  - {time: "2026-11-20T15:37:00Z", what: looked at the consumer}
-  - {time: 23:36, what: alarm, who: on call}
-  - {time: some time later, what: coffee}
-decisions:
-  - {time: 2026-11-20 23:40, what: Stopped the hotel service., why: to stop more rows}
-went_well: [the alarm rang]
-lucky: [nobody was paid twice]
-actions:
-  - {what: move the log row, owner: hotel team, due: 2026-12-01, kind: prevent}
-"""
+WRITTEN = rows_of(__file__, "written")
 
 
-@pytest.mark.parametrize(
-    ("text", "wanted"),
-    [
-        ("2024-05-14 10:02", (10, 2, 0, SHANGHAI)),
-        ("2024-05-14T10:02:03Z", (10, 2, 3, UTC)),
-        ("2024/5/14 10:02+0530", (10, 2, 0, dt.timezone(dt.timedelta(hours=5, minutes=30)))),
-        ("10:02", (10, 2, 0, SHANGHAI)),
-        ("10:02:03+08:00", (10, 2, 3, SHANGHAI)),
-        ("2024-05-14", (0, 0, 0, SHANGHAI)),
-        *((text, None) for text in ("", "soon", "25:00", "2024-13-01", "0001-01-01", "2024-05-14 noon", "10:2")),
-    ],
-)
-def test_times_with_and_without_offset(text: str, wanted: Any) -> None:
-    day = dt.date(2024, 5, 14)
-    at = wanted and dt.datetime.combine(day, dt.time(*wanted[:3]), wanted[3])
-    assert notes.moment(text, SHANGHAI, day) == at
-    assert notes.moment("10:02", UTC) is None
+@pytest.mark.parametrize(("text", "wanted"), rows_of(__file__, "times_with_and_without_offset"))
+def test_times_with_and_without_offset(text: str, wanted: str | None) -> None:
+    """Of that day, in that zone, where nothing else is said."""
+    at = wanted and dt.datetime.fromisoformat(f"2024-05-14T{wanted}")
+    assert notes.moment(text, SHANGHAI, dt.date(2024, 5, 14)) == at
+    assert notes.moment("10:02", dt.UTC) is None
 
 
 def written(folder: Path, text: str | bytes) -> Path:
@@ -83,15 +58,11 @@ def test_yaml_is_text_only_and_what_nobody_reads_is_kept(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("text", "why"),
-    [
-        ("a: &x [1]\nb: *x\n", "aliases"), ("a: [", "not YAML"), (b"\xff\xfe\x00", "UTF-8"), ("- a list", "mapping"),
-        ("just words", "mapping"), ("a: " + "[" * 1500, "mapping"), ('a: "\\UFFFFFFFF"', "not YAML"),
-        (b"x" * ((1 << 20) + 1), "larger"), ("timezone: Atlantis/Main\n", "Atlantis"),
-    ],
-)  # fmt: skip
-def test_bad_notes_are_refused_in_one_line(tmp_path: Path, text: Any, why: str) -> None:
+    rows_of(__file__, "bad_notes") + [("a: " + "[" * 1500, "mapping"), ("x" * ((1 << 20) + 1), "larger")],
+)
+def test_bad_notes_are_refused_in_one_line(tmp_path: Path, text: str, why: str) -> None:
     with pytest.raises(notes.BadNotes, match=why) as caught:
-        _ = notes.read(written(tmp_path, text)).zone
+        _ = notes.read(written(tmp_path, text.encode("latin-1"))).zone
     assert "\n" not in str(caught.value)
 
 

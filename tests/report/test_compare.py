@@ -4,20 +4,11 @@ import copy
 from typing import Any
 
 import pytest
+from table import rows_of
 
 from kit.report.compare import ABSENT, Change, compare, is_findings, render, rows
 
-BLOWUP: dict[str, Any] = {
-    "cause": "half-topic-blowup",
-    "verdict": "confirmed",
-    "figures": {"leaked_messages": 4, "doubling_seconds": 5.5, "retry_topic_length": None},
-}
-BUSY: dict[str, Any] = {
-    "cause": "broker-busy",
-    "verdict": "insufficient_evidence",
-    "missing": [{"artefact": "client log"}],
-    "figures": {"errors_by_kind": {"OVERLOAD": 2}, "stalls": []},
-}
+BLOWUP, BUSY = rows_of(__file__, "findings")
 
 
 def side(
@@ -28,33 +19,12 @@ def side(
 
 
 BEFORE = side(BLOWUP, BUSY)
-OUT = {**BLOWUP, "verdict": "ruled_out", "figures": {**BLOWUP["figures"], "leaked_messages": 0}}
-LESS = {"leaked_messages": 4, "doubling_seconds": 5.5}
-KINDS = {**BUSY, "missing": [], "figures": {"errors_by_kind": {"OVERLOAD": 2, "PC_SYNCHRONIZED": 1}, "stalls": []}}
 
 
-@pytest.mark.parametrize(
-    ("after", "changes"),
-    [
-        (BEFORE, []),
-        (side(OUT, BUSY, roots=()), [
-            Change("", "root_causes", "", ["half-topic-blowup"], []),
-            Change("half-topic-blowup", "verdict", "", "confirmed", "ruled_out"),
-            Change("half-topic-blowup", "figure", "leaked_messages", 4, 0),
-        ]),
-        (side({**BLOWUP, "figures": {**LESS, "retry_topic_length": 0}}, BUSY),
-         [Change("half-topic-blowup", "figure", "retry_topic_length", None, 0)]),
-        (side({**BLOWUP, "figures": LESS}, BUSY),
-         [Change("half-topic-blowup", "figure", "retry_topic_length", None, ABSENT)]),
-        (side(BLOWUP, KINDS), [
-            Change("broker-busy", "figure", "errors_by_kind.PC_SYNCHRONIZED", ABSENT, 1),
-            Change("broker-busy", "missing", "", ["client log"], []),
-        ]),
-        (side(BLOWUP, BUSY, files="12"), [Change("", "evidence", "files", 1, 2)]),
-    ],
-)  # fmt: skip
-def test_differences(after: dict[str, Any], changes: list[Change]) -> None:
-    assert compare(BEFORE, after) == changes
+@pytest.mark.parametrize("row", rows_of(__file__, "differences"), ids=lambda row: row["name"])
+def test_differences(row: dict[str, Any]) -> None:
+    after = side(*(one | row.get(one["cause"], {}) for one in (BLOWUP, BUSY)), **row.get("of_all", {}))
+    assert compare(BEFORE, after) == [Change(*each) for each in row["changes"]]
 
 
 def test_a_cause_only_one_side_knows() -> None:
@@ -70,7 +40,8 @@ def test_unknown_is_neither_zero_nor_absent() -> None:
 
 
 def test_a_table_safe_for_a_terminal() -> None:
-    titled = {**OUT, "title": "The half topic \x1b[31mfeeds itself"}
+    title = "The half topic \x1b[31mfeeds itself"
+    titled = BLOWUP | {"verdict": "ruled_out", "figures": BLOWUP["figures"] | {"leaked_messages": 0}, "title": title}
     text = render(compare(BEFORE, side(titled, BUSY)))
     assert "\x1b" not in text
     assert all(word in text for word in ("confirmed", "ruled out", "messages leaked into the half topic", " -4"))

@@ -3,33 +3,21 @@
 import csv
 import datetime as dt
 from pathlib import Path
-from typing import Any
 
 import incidents
 import pandas as pd
 import pytest
+from table import rows_of
 
 from kit.i18n import Lang, on_clock
 from kit.report import write
 from kit.report.html import finding_view, when
 
-CHINA = dt.timezone(dt.timedelta(hours=8))
 
-
-@pytest.mark.parametrize(
-    ("window", "clock", "lang", "said"),
-    [
-        (("23:52:52.398Z", "23:52:52.401Z"), None, "en", "2026-11-21 23:52:52 UTC"),
-        (("23:52:52.398Z", "23:52:54.301Z"), None, "en", "2026-11-21 23:52:52 UTC to 2026-11-21 23:52:54 UTC, for 1.9 seconds"),
-        (("20:52:52Z", "22:52:52Z"), None, "zh", "2026-11-21 20:52:52 UTC 至 2026-11-21 22:52:52 UTC，持续 2.0 小时"),
-        (("14:34:20Z", "14:34:50Z"), CHINA, "en",
-         "2026-11-21 22:34:20 +08:00 (14:34:20 UTC) to 2026-11-21 22:34:50 +08:00, for 30 seconds"),
-        (("14:34:20", "14:34:20"), None, "en", "2026-11-21 14:34:20 local time, zone unknown"),
-    ],
-)  # fmt: skip
-def test_when_it_happened(window: tuple[str, str], clock: Any, lang: Lang, said: str) -> None:
-    with on_clock(clock):
-        assert when([f"2026-11-21T{time}" for time in window], lang) == said
+@pytest.mark.parametrize(("first", "last", "hours", "lang", "said"), rows_of(__file__, "when_it_happened"))
+def test_when_it_happened(first: str, last: str, hours: int | None, lang: Lang, said: str) -> None:
+    with on_clock(None if hours is None else dt.timezone(dt.timedelta(hours=hours))):
+        assert when([f"2026-11-21T{time}" for time in (first, last)], lang) == said
 
 
 def test_figures_as_cards_and_tables() -> None:

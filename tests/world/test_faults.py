@@ -12,39 +12,26 @@ from pathlib import Path
 import pytest
 import strange
 from click.testing import CliRunner
+from table import rows_of
 
 from kit.cli import main
 from kit.evidence import disk
 from kit.watch import loop, run
 
-LINE = "'putMessage message topic length too long 149'"
-WATCH = "watch {logs} --once --state {own}/state"
-FAULTS = {
-    "no standard input": ("triage - <&-", 2, "found no RocketMQ evidence"),
-    "no standard input to explain": ("explain - <&-", 0, ""),
-    "a full standard output": (f"explain {LINE} > /dev/full", 2, "standard output"),
-    "a full file": (f"explain {LINE} --json /dev/full", 2, "disk of /dev/full"),
-    "a taken port": (f"{WATCH} --prometheus {{port}}", 2, "{port}: "),
-    "a port there is not": (f"{WATCH} --prometheus 99999", 2, "99999: "),
-    "an open quote in a hook": (f"{WATCH} --hook '\"'", 2, "--hook: "),
-    "a place for figures that is no folder": (f"{WATCH} --prometheus /dev/null/x.prom", 0, "/dev/null/x.prom: "),
-    "few descriptors": ("triage {logs}", 2, "ulimit -n"),
-    "little address space": ("triage {logs}", 2, "ulimit -v"),
-}
-LIMITS = {"few descriptors": "ulimit -n 24; ", "little address space": "ulimit -v 1500000; "}
+FAULTS = rows_of(__file__, "faults")
 
 
 @pytest.mark.seconds
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_of_the_machine_ends_in_one_sentence(name: str, tmp_path: Path) -> None:
-    line, code, words = FAULTS[name]
+    line, code, words, *limits = FAULTS[name]
     strange.put(tmp_path / "logs" / "rocketmq_client.log", strange.LOG)
     (tmp_path / "tmp").mkdir()
     own = {"HOME": str(tmp_path), "TMPDIR": str(tmp_path / "tmp"), "PYTHONPATH": str(Path(__file__).parents[2])}
     with socket.create_server(("127.0.0.1", 0)) as taken:
         given = {"logs": tmp_path / "logs", "own": tmp_path, "port": taken.getsockname()[1]}
         ended = subprocess.run(
-            ["sh", "-c", f"{LIMITS.get(name, '')}{shlex.quote(sys.executable)} -m kit {line.format(**given)}"],
+            ["sh", "-c", f"{''.join(limits)}{shlex.quote(sys.executable)} -m kit {line.format(**given)}"],
             capture_output=True, text=True, timeout=600, check=False, cwd=tmp_path, stdin=subprocess.DEVNULL,
             env={name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "RMQ_KIT_"))} | own,
         )  # fmt: skip
