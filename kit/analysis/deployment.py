@@ -127,31 +127,27 @@ def brokers(rows: Rows, versions: tuple[Version, ...], limit: Mapping[str, Any] 
     for row in rows:
         if row["origin"] in ORIGINS and not row["backup"]:
             of_file[row["file"], row["subject"]].append(row)
-    named = {
-        place: _name({row["name"]: row["value"] or "" for row in reversed(each)}) for place, each in of_file.items()
-    }
+    named: dict[Any, str] = {}
+    for place, each in of_file.items():
+        given = {row["name"]: row["value"] or "" for row in reversed(each)}
+        number = integer(given.get("brokerId")) or 0  # -1 of a member of a DLedger group
+        named[place] = given.get("brokerName", "") + (f" ({number})" if number > 0 else "")
     known = sorted(set(filter(None, named.values())))
     by_broker: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for place, each in of_file.items():
         by_broker[named[place] or (known[0] if len(known) == 1 else "")] += each
     # Several releases: which broker has which is unknown, so none of them is assumed.
     version = versions[0] if len(versions) == 1 else None
-    return tuple(_broker(name, each[::-1], version, limit) for name, each in sorted(by_broker.items()))
-
-
-def _name(given: Mapping[str, str]) -> str:
-    number = integer(given.get("brokerId")) or 0  # -1 of a member of a DLedger group
-    return given.get("brokerName", "") + (f" ({number})" if number > 0 else "")
-
-
-def _broker(name: str, rows: Rows, version: Version | None, limit: Mapping[str, Any] | None) -> Broker:
-    """Return a broker; of each setting the last row counts, and its place is where somebody wrote it."""
-    written = {row["name"]: _at(row) for row in rows if row["origin"] == "broker.conf"}
-    given = {row["name"]: row["value"] or "" for row in rows}
-    places = {row["name"]: _at(row) for row in rows} | written
-    if limit:
-        given["clientMaxMessageSize"], places["clientMaxMessageSize"] = limit["value"], _at(limit)
-    return Broker(name, Settings(given, version), places, frozenset(written))
+    every = []
+    for name, own in sorted(by_broker.items()):
+        # The place of a setting is where somebody wrote it.
+        written = {row["name"]: _at(row) for row in own[::-1] if row["origin"] == "broker.conf"}
+        given = {row["name"]: row["value"] or "" for row in own[::-1]}
+        places = {row["name"]: _at(row) for row in own[::-1]} | written
+        if limit:
+            given["clientMaxMessageSize"], places["clientMaxMessageSize"] = limit["value"], _at(limit)
+        every.append(Broker(name, Settings(given, version), places, frozenset(written)))
+    return tuple(every)
 
 
 def _at(row: Mapping[str, Any]) -> Ref:

@@ -9,7 +9,7 @@ import attrs
 import pandas as pd
 
 from kit.analysis import refs
-from kit.i18n import Lang, Sentence, labels
+from kit.i18n import Lang, labels
 from kit.rocketmq.catalogue import BENIGN, PASSING, GoesOn
 from kit.tables.facts import Facts, memo
 
@@ -27,21 +27,16 @@ def harmless_texts(facts: Facts, lang: Lang | None = None) -> pd.DataFrame:
     """
     harmless = {slug: seen for slug in BENIGN if slug not in going_on(facts) and (seen := refs.seen(facts, slug))}
     texts = facts.lines(seen.places[0] for seen in harmless.values())
-    rows = [
-        (text, seen.count, seen.first, *seen.places[0], _why(facts, slug).render(lang or facts.lang), slug)
-        for (slug, seen), text in zip(harmless.items(), texts, strict=True)
-    ]
+    rows = []
+    for (slug, seen), text in zip(harmless.items(), texts, strict=True):
+        why, judged = BENIGN[slug].say(), _judged(facts).get(slug)
+        if judged:
+            reason = "no-times" if not judged.timed else "not-long" if judged.outside else "all-near"
+            why = SAYS[reason].say(why=why, n=judged.timed, around=judged.text.around, outside=judged.outside)
+        rows.append((text, seen.count, seen.first, *seen.places[0], why.render(lang or facts.lang), slug))
     frame = pd.DataFrame(rows, columns=pd.Index(COLUMNS)).astype({"count": "Int64", "line": "Int64"})
     frame["first"] = pd.to_datetime(frame["first"], utc=True)
     return frame.sort_values(["count", "slug"], ascending=[False, True], ignore_index=True)
-
-
-def _why(facts: Facts, slug: str) -> Sentence:
-    why, judged = BENIGN[slug].say(), _judged(facts).get(slug)
-    if judged is None:
-        return why
-    reason = "no-times" if not judged.timed else "not-long" if judged.outside else "all-near"
-    return SAYS[reason].say(why=why, n=judged.timed, around=judged.text.around, outside=judged.outside)
 
 
 @attrs.frozen

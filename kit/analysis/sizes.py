@@ -66,7 +66,10 @@ def limits(facts: Facts, owner: str | None = None) -> Limits:
     setting = setup.setting(facts, "maxMessageSize", hosts)
     configured = integer(setting.value)
     how: str | None = size.size_rule(version, dledger=dledger) if version else None
-    how = how or _how_printed(refused, configured if setting.known == "evidence" else None)
+    if how is None:  # nothing names the release: what it measures is what its refusals show
+        sized = refused[(refused["event"] == "message-size-exceeded") & (refused["limit"] == (configured or 0))]
+        by_limit = "total" if setting.known == "evidence" and len(sized) else None
+        how = "body" if (refused["event"] == "message-body-size-exceeded").any() else by_limit
     limit, where, origin = configured, setting.where, None if configured is None else str(setting.known)
     printed, at = _printed(facts, refused, size.TOTAL_SLACK if how == "body+64k" else 0)
     alike = configured is not None and configured in (printed, (printed or 0) - size.TOTAL_SLACK)
@@ -88,14 +91,6 @@ def _concerned(facts: Facts) -> str | None:
     hosts = refused["msg_id"].dropna().str.upper().str[:-16]
     meant = {known[host] for host in hosts if host in known} or set(known.values())
     return next(iter(meant)) if len(meant) == 1 else None
-
-
-def _how_printed(refused: pd.DataFrame, configured: int | None) -> str | None:
-    """Return what the broker measures, as its refusals show it, if nothing names the release."""
-    if (refused["event"] == "message-body-size-exceeded").any():
-        return "body"
-    of_records = refused[refused["event"] == "message-size-exceeded"]
-    return "total" if configured is not None and (of_records["limit"] == configured).any() else None
 
 
 def _printed(facts: Facts, refused: pd.DataFrame, slack: int) -> tuple[int | None, Ref | None]:

@@ -71,8 +71,7 @@ def watch(paths: tuple[Path, ...], lang: Lang, **chosen: Any) -> None:
             outside(path, place, TEXTS["inside"], lang)
     if (alerts := _file(chosen["alerts"])) is not None and alerts.is_symlink():
         raise Refusal(TEXTS["a_link"].say(path=printable(str(alerts))).render(lang))
-    run.gently()
-    run.ends_on_signals()
+    run.begin()
     with contextlib.suppress(run.Stopped), run.alone(folder, lang):
         watching = _watch(paths, folder, lang, chosen)
         sender = run.Sender(watching, folder, _outlets(watching, chosen), complain)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import datetime as dt
 import struct
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import reduce
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
@@ -97,16 +97,11 @@ def cut(case: Case, out: Path, wish: Wish) -> dict[str, tuple[int, int] | int]:
             left_out["unknown" if item.kind in ("empty", "other", "lock") else "built"] += 1
         kept[name], every[name] = kept[name] + count[0], every[name] + count[1]
     files = [path for path in out.rglob("*") if path.is_file()]
-    kept |= {"files": len(files), "bytes": sum(map(_on_disk, files))}
+    about = [path.stat() for path in files]  # holes take no disk
+    kept |= {"files": len(files), "bytes": sum(min(each.st_size, each.st_blocks * 512) for each in about)}
     every |= {"files": len(case.unzoned.items), "bytes": sum(item.bytes for item in case.unzoned.items)}
     counts = {name: (kept[name], every[name]) if every[name] else left_out[name] for name in NAMES}
     return {name: count for name, count in counts.items() if count}
-
-
-def _on_disk(path: Path) -> int:
-    """Return the bytes of a file without its holes."""
-    about = path.stat()
-    return min(about.st_size, about.st_blocks * 512)
 
 
 def count_text(count: tuple[int, int] | int, lang: Lang) -> str:
@@ -193,16 +188,11 @@ def _entries(case: Case, item: Item, wish: Wish, lines: list[int], target: Path)
     keep = asked["kept"].to_numpy(bool, copy=True)
     if lines and keep.size:
         keep[np.searchsorted(asked["line"].to_numpy(np.int64), np.array(lines, np.int64), "right") - 1] = True
-    _write(item.path, _runs(asked["offset"].to_numpy(np.int64), keep, item.bytes), target)
-    return int(keep.sum()), int(keep.size)
-
-
-def _runs(begins: Longs, keep: np.ndarray, size: int) -> Iterator[tuple[int, int]]:
-    """Yield the byte ranges of kept entries, adjacent ones joined; an entry extends to the next."""
-    ends = np.append(begins[1:], size)
+    # An entry extends to the next, the first begins with the file; adjacent ones are joined.
+    limits = np.concatenate(([0], asked["offset"].to_numpy(np.int64)[1:], [item.bytes]))
     edges = np.flatnonzero(np.diff(np.concatenate(([False], keep, [False])).astype(np.int8)))
-    for first, stop in edges.reshape(-1, 2).tolist():
-        yield (0 if first == 0 else int(begins[first])), int(ends[stop - 1])
+    _write(item.path, ((int(limits[first]), int(limits[stop])) for first, stop in edges.reshape(-1, 2)), target)
+    return int(keep.sum()), int(keep.size)
 
 
 # --- parts of files ---------------------------------------------------------------------------------------------------

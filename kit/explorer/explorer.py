@@ -238,7 +238,13 @@ class View(ipywidgets.VBox):
                 continue
             look = {"placeholder": LABELS["fields"][field].in_(self.lang), "layout": {"width": "11em"}}
             menu = ipywidgets.Combobox(options=sorted(values), ensure_option=True, continuous_update=False, **look)
-            menu.observe(lambda change, field=field, values=values: self._chosen(change, field, values), "value")
+
+            def chosen(change: Any, field: str = field, values: dict[str, str] = values) -> None:
+                if change["new"] in values:
+                    change["owner"].value = ""
+                    self.select(self.explorer.selection.toggled(field, values[change["new"]]))
+
+            menu.observe(chosen, "value")
             menus.append(menu)
         hint = SAYS["search"].in_(self.lang)
         self.search = ipywidgets.Text(placeholder=hint, continuous_update=False, layout={"width": "16em"})
@@ -248,11 +254,6 @@ class View(ipywidgets.VBox):
         self.log_scale = ipywidgets.Checkbox(description=scale, indent=False, layout={"width": "auto"})
         self.log_scale.observe(lambda _: self.refresh(), "value")
         return ipywidgets.HBox([self.search, *menus, self.log_scale], layout={"flex_flow": "row wrap"})
-
-    def _chosen(self, change: Any, field: str, values: dict[str, str]) -> None:
-        if change["new"] in values:
-            change["owner"].value = ""
-            self.select(self.explorer.selection.toggled(field, values[change["new"]]))
 
     # --- charts -------------------------------------------------------------------------------------------------------
 

@@ -88,7 +88,16 @@ class Incident:
             texts = [str(ref.get("text") or "") for step in steps for ref in step.get("evidence") or ()]
             traits.add(("cause" if finding["verdict"] == "confirmed" else "suspected", slug))
             traits |= {("step", f"{slug}/{step.get('id') or ''}") for step in steps}
-            traits |= {("name", name) for name in (*_quoted(texts), *_measured(figures))}
+            lags = [
+                part
+                for each in ("lag", "lag_per_queue")
+                for key in figures.get(each) or ()
+                for part in str(key).split("@", 1)
+            ]
+            measured = [
+                figures[name] for name in ("group", "topic", "advertised") if isinstance(figures.get(name), str)
+            ]
+            traits |= {("name", name) for name in (*_quoted(texts), *measured, *filter(None, lags))}
         return traits
 
 
@@ -98,13 +107,6 @@ def _quoted(texts: list[str]) -> Iterator[str]:
         name = (hit[1] or hit[2]).removeprefix("%RETRY%").removeprefix("%DLQ%")
         if name and name != "null" and not is_system_topic(name):
             yield name
-
-
-def _measured(figures: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the topic, group and address that figures name; lag is by `topic@group`."""
-    yield from (figures[name] for name in ("group", "topic", "advertised") if isinstance(figures.get(name), str))
-    lags = [key for name in ("lag", "lag_per_queue") for key in figures.get(name) or ()]
-    yield from (part for key in lags for part in str(key).split("@", 1) if part)
 
 
 def _instants(times: list[Any]) -> Iterator[dt.datetime]:

@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import os
 from collections import defaultdict
-from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from pathlib import Path
@@ -92,8 +91,17 @@ def take(
 
 
 def spool(path: Path, workspace: Path | str | None = None) -> Path:
-    """Return the cache folder into which evidence is unpacked."""
-    return ws.base(workspace, path) / "spool" / quick_key(path.resolve())
+    """Return the cache folder into which evidence is unpacked, named by a digest of names, sizes and times: faster than
+    one of its content.
+    """
+    root = path.resolve()
+    digest = hashlib.sha256(str(root).encode("utf-8", "surrogateescape"))
+    files, refused = ev.walk(root)
+    for name, _, info in files:
+        about = f"{name}\0{info.st_size}\0{info.st_mtime_ns}\0{info.st_ino}\0{info.st_mode}\n"
+        digest.update(about.encode("utf-8", "surrogateescape"))
+    digest.update(repr([(r.file, r.reason) for r in refused]).encode("utf-8", "surrogateescape"))
+    return ws.base(workspace, path) / "spool" / digest.hexdigest()[:32]
 
 
 def looked_at(folder: Path) -> bool:
@@ -103,17 +111,6 @@ def looked_at(folder: Path) -> bool:
 
 def _stored(folder: Path, *, hashes: bool) -> Path:
     return folder / f"inventory-{ws.code_hash(*ws.READING)}{'' if hashes else '-unhashed'}.json"
-
-
-def quick_key(root: Path) -> str:
-    """Return a digest of names, sizes and times of the evidence: faster than one of its content."""
-    digest = hashlib.sha256(str(root).encode("utf-8", "surrogateescape"))
-    files, refused = ev.walk(root)
-    for name, _, info in files:
-        about = f"{name}\0{info.st_size}\0{info.st_mtime_ns}\0{info.st_ino}\0{info.st_mode}\n"
-        digest.update(about.encode("utf-8", "surrogateescape"))
-    digest.update(repr([(r.file, r.reason) for r in refused]).encode("utf-8", "surrogateescape"))
-    return digest.hexdigest()[:32]
 
 
 def _load(stored: Path, root: Path) -> Inventory | None:
@@ -141,6 +138,7 @@ def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
         [*opened.refused, *(one for one in looked if isinstance(one, Refused))], key=lambda r: (r.file, r.reason)
     )
     items = [one for one in looked if isinstance(one, Item)]
+    contents = [*(f"{i.file}\0{i.content or ''}\n" for i in items), *(f"!{r.file}\0{r.reason}\n" for r in refused)]
     known = recognise.without_rows([item for item in items if item.kind not in ("", "archive")])
     marked, disagree, overlapping = _mark(known)
     archives = [
@@ -152,20 +150,11 @@ def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
         items=tuple(marked),
         not_recognised=tuple(item.file for item in items if not item.kind),
         refused=tuple(refused),
-        content_key=_content_key(items, refused),
+        content_key=hashlib.sha256("".join(contents).encode("utf-8", "replace")).hexdigest(),
         archives=(*archives, *(item for item in items if item.kind == "archive")),
         disagree=tuple(disagree),
         overlapping=overlapping,
     )
-
-
-def _content_key(items: Iterable[Item], refused: Iterable[Refused]) -> str:
-    digest = hashlib.sha256()
-    for item in items:
-        digest.update(f"{item.file}\0{item.content or ''}\n".encode("utf-8", "replace"))
-    for one in refused:
-        digest.update(f"!{one.file}\0{one.reason}\n".encode("utf-8", "replace"))
-    return digest.hexdigest()
 
 
 def _look_inside(file: EvidenceFile, hashes: bool, spool: Path) -> list[Item | Refused]:

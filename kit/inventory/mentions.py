@@ -67,7 +67,8 @@ def search(texts: Iterable[LogFile], groups: Mapping[str, Collection[str]], most
                 for group, word in first_words.items():
                     if len(quoted[group]) == most:
                         del quoted[group][first]
-                    quoted[group].append(_quoted(text, line, data, word))
+                    shown = data[: 4 * MAX_TEXT].decode(text.encoding or "utf-8", "replace").rstrip("\r\n")
+                    quoted[group].append(Mention(text.file, line, shown[:MAX_TEXT], word))
         except OSError:  # gone in the meantime; the table of logs reports it
             continue
         for group, count in counts.items():
@@ -107,8 +108,3 @@ def _windows(text: LogFile) -> Iterator[bytes]:
                 carried = b""
             carried += rest
         yield carried
-
-
-def _quoted(text: LogFile, line: int, data: bytes, word: str) -> Mention:
-    line_text = data[: 4 * MAX_TEXT].decode(text.encoding or "utf-8", "replace").rstrip("\r\n")
-    return Mention(text.file, line, line_text[:MAX_TEXT], word)

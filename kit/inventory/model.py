@@ -35,6 +35,11 @@ class Item:
     """Modification time in UTC, from its folder or archive; None if unknown."""
 
     @property
+    def called(self) -> str:
+        """What readers see of its kind: that of a log with its source."""
+        return self.kind if self.source in (None, self.kind) else f"{self.kind} ({self.source})"
+
+    @property
     def content(self) -> str | None:
         """What tells this content from another: its SHA-256, or inode, size and times where nobody asked for that."""
         return self.sha256 or self.detail.get("same")

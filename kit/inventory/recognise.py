@@ -110,20 +110,15 @@ def _kind(known: dict[str, Any] | None) -> Kind | None:
 # --- by name ----------------------------------------------------------------------------------------------------------
 
 
-def _marker(head: Head) -> Kind | None:
-    name, size = head.path.name, head.file.bytes
+def _named(head: Head) -> Kind | None:
+    name, size, path = head.path.name, head.file.bytes, str(head.path)
     if name in ("abort", "abort.bak") and size <= 20:
         return "abort", {}
     if name == "lock" and size <= 8:
         return "lock", {}
-    return ("empty", {}) if not size else None
-
-
-def _not_read(head: Head) -> Kind | None:
-    path = str(head.path)
-    return next(
-        ((kind, {}) for kind, name, begin in _NOT_READ if name.fullmatch(path) and begin.match(head.data)), None
-    )
+    kinds = (kind for kind, named, begin in _NOT_READ if named.fullmatch(path) and begin.match(head.data))
+    kind = next(kinds, None) if size else "empty"
+    return (kind, {}) if kind else None
 
 
 def _other_entries(head: Head) -> Kind | None:
@@ -196,10 +191,8 @@ def _based(record: dict[str, Any], at: int) -> Kind | None:
     return None if record["base"] < at else _kind({**record, "base": record["base"] - at})
 
 
-def _parquet(head: Head) -> Kind | None:
-    if not head.data.startswith(delimited.PARQUET):
-        return None
-    return _kind(business_tables.sniff(head.file.path, head.data, head.file.bytes)) or ("rows", {"role": None})
+def _rows(head: Head) -> Kind | None:
+    return _kind(business_tables.sniff(head.file.path, head.text, head.file.bytes))
 
 
 # --- texts ------------------------------------------------------------------------------------------------------------
@@ -255,7 +248,7 @@ def _log_or_table(head: Head) -> Kind | None:
     if known is not None and known["source"] != "text" and known["layout"] != "time-only":
         return "log", known | quoted
     # A ledger's cells may contain log lines: its columns distinguish it from a paste.
-    if table := _kind(business_tables.sniff(head.file.path, head.text, head.file.bytes)):
+    if table := _rows(head):
         return table
     if known is not None:
         return ("text" if known["source"] == "text" else "log"), known | quoted
@@ -273,10 +266,10 @@ def _quoted(text: bytes) -> dict[str, Any]:
     return {name: True for name, is_there in detail.items() if is_there}
 
 
-NAMED: Final[tuple[Rule, ...]] = (_marker, _not_read, _other_entries)
+NAMED: Final[tuple[Rule, ...]] = (_named, _other_entries)
 BINARY: Final[tuple[Rule, ...]] = (
     _zeros,
-    _parquet,
+    lambda head: (_rows(head) or ("rows", {"role": None})) if head.data.startswith(delimited.PARQUET) else None,
     lambda head: _kind(configs.sniff(head.data, head.file.file, head.file.bytes)) if head.file.bytes == 4096 else None,
     _records,
     lambda head: _kind(index.sniff(head.data, head.file.bytes)),

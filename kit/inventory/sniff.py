@@ -44,8 +44,11 @@ def sniff(head: bytes, name: str) -> dict[str, Any] | None:
         is_text = known or name.lower().endswith((".log", ".out"))
         return {"source": "text", "layout": "unknown", "encoding": encoding} if is_text else None
     layout = layouts.most_common(1)[0][0]
-    if layout == "time-only" and not known and log.is_table():
-        return None
+    if layout == "time-only" and not known:
+        timed = np.flatnonzero(log.layouts == "time-only")
+        behind = [log.text[at : at + 1] for at in log.matches.message[timed].tolist()]
+        if sum(char in (b",", b";", b"\t", b'"') for char in behind) * 2 > timed.size:
+            return None  # rows of a CSV file begin with a time too
     source = _source(log, layout, layouts, name, known)
     return {"source": source, "layout": layout, "encoding": encoding, "seconds_twice": log.seconds_twice}
 
@@ -67,12 +70,6 @@ class _Lines:
             printed = times.parse(self.matches.column("ts", client))
             self.seconds_twice = bool((printed.fraction == printed.ms // 1000 % 60).all())
             self.layouts[client] = "client-4.3" if self.seconds_twice else "client-4.8"
-
-    def is_table(self) -> bool:
-        """Return whether the lines that begin with a time look like rows of a CSV file."""
-        timed = np.flatnonzero(self.layouts == "time-only")
-        behind = [self.text[at : at + 1] for at in self.matches.message[timed].tolist()]
-        return sum(char in (b",", b";", b"\t", b'"') for char in behind) * 2 > timed.size
 
 
 def _source(log: _Lines, layout: str, layouts: Counter[str], name: str, known: bool) -> str:

@@ -107,12 +107,6 @@ def _windows(item: Item) -> Windows:
     return windows
 
 
-def _pairs(windows: Windows) -> list[Pair]:
-    """Return up to `MOST` printed times with ids or keys, as many from each stretch."""
-    stamps = (filter(None, map(_pair, lines)) for lines in windows)
-    return [pair for each in stamps for pair in islice(each, MOST // len(windows))]
-
-
 def _printed(windows: Windows) -> str | None:
     """Return the zone that a log prints with every time, None if it prints one without."""
     lines = itertools.chain.from_iterable(windows)
@@ -213,7 +207,9 @@ def settle(
                 samples[item.file] = _sample_rows(item)
             else:
                 windows = _windows(item)
-                samples[item.file], own[item.file] = _pairs(windows), _printed(windows)
+                stamps = (filter(None, map(_pair, lines)) for lines in windows)  # as many from each stretch
+                samples[item.file] = [pair for each in stamps for pair in islice(each, MOST // len(windows))]
+                own[item.file] = _printed(windows)
                 if not own[item.file] and (item.source == "text" or item.detail.get("layout") in _OTHER_FORMS):
                     own[item.file] = _laid_out(windows, tz_broker)
         if item.kind in ROWS and not samples[item.file]:

@@ -268,9 +268,8 @@ class Inquiry:
     def coverage(self) -> Chart:
         """Chart the time the evidence covers, with the window of the first confirmed cause shaded."""
         items = self.case.inventory.items
-        kinds = [i.kind if i.source in (None, i.kind) else f"{i.kind} ({i.source})" for i in items]
         times = {name: pd.to_datetime([getattr(item, name) for item in items], utc=True) for name in ("first", "last")}
-        timed = pd.DataFrame({"kind": kinds, **times})
+        timed = pd.DataFrame({"kind": [item.called for item in items], **times})
         windows = [self.finding(cause)["window"] for cause in self.findings["root_causes"]]
         window = next(((pd.Timestamp(w[0]), pd.Timestamp(w[1])) for w in windows if w), None)
         return overview.coverage(timed, window, self.lang)

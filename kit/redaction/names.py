@@ -68,7 +68,12 @@ def of(case: Case, shown: Iterable[Any], paths: Iterable[str]) -> Redactor:
         pieces = text.split(LISTED)
         if any(all(piece in name for piece in pieces) for name in long):
             redactor.exact[text] = LISTED.join(redactor.coin(piece, "value") for piece in pieces)
-    redactor.exact |= dict.fromkeys(_quoted_rows(case, texts), GONE)
+    # Lines of business tables and ledgers are left out, their place remains.
+    for item in case.unzoned.of_kind("rows", "sends"):
+        dialect = item.detail.get("dialect") or {}
+        if dialect.get("delimiter"):
+            with Path(item.path).open(encoding=dialect.get("encoding") or "utf-8", errors="replace") as lines:
+                redactor.exact |= {line: GONE for raw in lines if (line := raw.rstrip("\r\n")) in texts}
     return redactor
 
 
@@ -126,15 +131,6 @@ def _plain(value: str, kind: str) -> Iterator[tuple[str, str]]:
         )
         if not (is_word or ordinary.is_stock(text) or QUAD.match(text)):
             yield text, kind
-
-
-def _quoted_rows(case: Case, texts: set[str]) -> Iterator[str]:
-    """Yield the lines of business tables and ledgers that are shown: they are left out, their place remains."""
-    for item in case.unzoned.of_kind("rows", "sends"):
-        dialect = item.detail.get("dialect") or {}
-        if dialect.get("delimiter"):
-            with Path(item.path).open(encoding=dialect.get("encoding") or "utf-8", errors="replace") as lines:
-                yield from (line for raw in lines if (line := raw.rstrip("\r\n")) in texts)
 
 
 # --- what only the shown texts tell -----------------------------------------------------------------------------------

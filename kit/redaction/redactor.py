@@ -119,9 +119,9 @@ class Redactor:
                 shapes[word.group()].add((-len(name), word.start()))
         self._shapes = {word: sorted(each) for word, each in shapes.items()}
 
-    def value(self, value: Any, field: str | None = None) -> Any:
+    def value(self, value: Any) -> Any:
         """Return anything JSON-like or a frame with its texts replaced, in the same shape."""
-        return mapped(value, lambda text, its: text if its in rf.KEPT["findings"] else self.text(text, its), field)
+        return mapped(value, lambda text, its: text if its in rf.KEPT["findings"] else self.text(text, its))
 
     def figure(self, figure: Any) -> Any:
         """Return a figure with its texts replaced; the names of its fields are plotly's."""
@@ -193,8 +193,10 @@ class Redactor:
             begin = word.start() - lead  # type: ignore[union-attr]
             end = begin - size
             name = text[begin:end]
-            if begin >= done and name in self.names and not _is_inside(text, begin, end):
-                is_number = name.isdigit() and len(name) >= 5 and _is_alone(text, begin, end)
+            inside = any(re.fullmatch("[A-Za-z0-9]{2}", text[max(0, at - 1) : at + 1]) for at in (begin, end))
+            if begin >= done and name in self.names and not inside:  # no word goes on at either side
+                is_alone = text[max(begin - 1, 0) : begin] in " \t\"'[(" and text[end : end + 1] in " \t\"'])|,"
+                is_number = name.isdigit() and len(name) >= 5 and is_alone
                 if expected or is_number or not is_ambiguous(name):
                     more = _BELOW.match(text, end)[0] if name.startswith("/") else ""  # type: ignore[index]
                     return begin, end + len(more), self.names[name] + self.path(more)
@@ -279,12 +281,3 @@ def _stem(part: str) -> tuple[str, str]:
         stem, tail = _stem(stem)
         return stem, tail + dot + last
     return part, ""
-
-
-def _is_inside(text: str, begin: int, end: int) -> bool:
-    """Return whether a piece of text continues a word on either side."""
-    return any(re.fullmatch("[A-Za-z0-9]{2}", text[max(0, at - 1) : at + 1]) for at in (begin, end))
-
-
-def _is_alone(text: str, begin: int, end: int) -> bool:
-    return text[max(begin - 1, 0) : begin] in " \t\"'[(" and text[end : end + 1] in " \t\"'])|,"

@@ -56,7 +56,9 @@ def _write(case: Case, target: Path, out: Path, cause: str) -> None:
         books = {path: notebooks.read(path) for path in executed}
         tables = {name: results.table(case, name) for name in results.names(case)}
         evidence = build.evidence_tables(case)
-        outputs = [_outputs(book) for book in books.values()]
+        # What notebooks show of the evidence: outputs and failures, not their own prose and code.
+        outputs = [cell.get("outputs", []) for book in books.values() for cell in book.cells]
+        outputs += [book.metadata.get(notebooks.KIT, {}).get("failed") for book in books.values()]
         everything = [findings, parameters, options, *outputs, *tables.values(), *evidence.values()]
         paths = {findings["evidence"]["path"], parameters["evidence"], parameters["workspace"], str(Path.home())}
         redactor = redactnames.of(case, everything, paths)
@@ -82,11 +84,6 @@ def _write(case: Case, target: Path, out: Path, cause: str) -> None:
         leaks.check(originals, files, SAYS["leak"], case.lang)
         leaks.check(originals, older, SAYS["stale"], case.lang)
         shutil.copytree(staged, target, dirs_exist_ok=True)
-
-
-def _outputs(book: nbformat.NotebookNode) -> list[Any]:
-    """Return what a notebook shows of an evidence: its outputs and failure, not its own prose and code."""
-    return [*(cell.get("outputs", []) for cell in book.cells), book.metadata.get(notebooks.KIT, {}).get("failed")]
 
 
 def notebook(redactor: Redactor, book: nbformat.NotebookNode, parameters: Mapping[str, Any], lang: Lang) -> None:

@@ -14,7 +14,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
-import attrs
 import pandas as pd
 
 import kit
@@ -72,7 +71,10 @@ def _folder(case: Case, out: Path, command: str) -> Iterator[tuple[Path, Finding
         disk.write_json(folder / "findings.json", findings)
         write.tables(case, folder / "tables")
         yield folder, findings
-        write_run(folder / "run.json", started, places(case, out))
+        at = {"evidence": case.path, "workspace": case.workspace.folder.parents[1], "out": out}
+        engine = sessions.engine(case.options.master, case.options.remote)
+        places = {name: str(path.resolve()) for name, path in at.items()} | {"engine": engine}
+        write_run(folder / "run.json", started, places)
         if case.failures:
             bug_report.write(folder, case)
 
@@ -124,13 +126,6 @@ def neutral(case: Case) -> dict[str, Any]:
     return parameters(case) | {"workspace": ""} | ({"evidence": case.name} if elsewhere else {})
 
 
-def places(case: Case, out: Path) -> dict[str, str]:
-    """Return where this run read and wrote, and which engine answered, for run.json."""
-    at = {"evidence": case.path, "workspace": case.workspace.folder.parents[1], "out": out}
-    engine = {"engine": sessions.engine(case.options.master, case.options.remote)}
-    return {name: str(path.resolve()) for name, path in at.items()} | engine
-
-
 def declared(case: Case, cause: str = "auto") -> dict[str, Any]:
     """Return the options of a report, as the command line spells them."""
     return case.options.declared() | ({} if cause == "auto" else {"cause": cause})
@@ -140,7 +135,13 @@ def evidence_tables(case: Case) -> dict[str, pd.DataFrame]:
     """Return the tables of no single cause. One that fails is left out and added to the failures of the case."""
     reasons = {name: text.in_(case.lang) for name, text in SKIPPED.items()}
     wanted: dict[str, Callable[[], pd.DataFrame]] = {
-        "inventory": lambda: _files(case),
+        "inventory": lambda: pd.DataFrame(
+            [
+                (i.file, i.called, i.bytes, i.first, i.last, i.zone, i.replica_of, i.sha256)
+                for i in case.inventory.items
+            ],
+            columns=pd.Index(["file", "kind", "bytes", "first", "last", "zone", "replica_of", "sha256"]),
+        ),
         "damage": lambda: pd.DataFrame([{"file": each.file, "reason": str(each)} for each in unreadable.of(case)]),
         "skipped": lambda: case.facts("skipped_ranges").replace({"reason": reasons}),
         "harmless": lambda: noise.harmless_texts(case.facts, case.lang)[list(noise.SHOWN)],
@@ -156,22 +157,17 @@ def evidence_tables(case: Case) -> dict[str, pd.DataFrame]:
     return written
 
 
-def _files(case: Case) -> pd.DataFrame:
-    rows = []
-    for item in case.inventory.items:
-        kind = item.kind if item.source in (None, item.kind) else f"{item.kind} ({item.source})"
-        rows.append(attrs.asdict(item, recurse=False) | {"kind": kind})
-    columns = ["file", "kind", "bytes", "first", "last", "zone", "replica_of", "sha256"]
-    return pd.DataFrame(rows).reindex(columns=columns)
-
-
 # --- what went into it ------------------------------------------------------------------------------------------------
 
 
 def manifest(
     findings: Mapping[str, Any], options: Mapping[str, Any], executed: Iterable[Path] = (), notes: Path | None = None
 ) -> dict[str, Any]:
-    """Return the manifest: inputs with SHA-256, options, versions, hashes of executed notebooks and notes."""
+    """Return the manifest: inputs with SHA-256, options, versions, hashes of executed notebooks and notes. Which engine
+    answered is in run.json.
+    """
+    import pyspark  # from `pyspark-client` or `pyspark`
+
     columns = ("file", "kind", "bytes", "sha256")
     content: dict[str, Any] = {
         "schema": 1,
@@ -180,21 +176,17 @@ def manifest(
         "inputs": [{name: file.get(name) for name in columns} for file in findings["evidence"]["files"]],
         "not_recognised": findings["evidence"]["not_recognised"],
         "options": json.loads(json.dumps(options, sort_keys=True, default=str)),
-        "versions": versions(),
+        "versions": {
+            "python": platform.python_version(),
+            **{name: metadata.version(name) for name in LIBRARIES},
+            "pyspark": pyspark.__version__,
+        },
         "notebooks": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in executed},
         "findings_sha256": digest(findings),
     }
     if notes is not None and notes.name:
         content["notes"] = {"file": notes.name, "sha256": hashlib.sha256(notes.read_bytes()).hexdigest()}
     return content | {"manifest_sha256": digest(content)}
-
-
-def versions() -> dict[str, str | None]:
-    """Return the versions of Python and the libraries. Which engine answered is in run.json."""
-    import pyspark  # from `pyspark-client` or `pyspark`
-
-    libraries = {name: metadata.version(name) for name in LIBRARIES}
-    return {"python": platform.python_version(), **libraries, "pyspark": pyspark.__version__}
 
 
 def digest(content: Any) -> str:

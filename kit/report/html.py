@@ -152,12 +152,16 @@ def _view(finding: Mapping[str, Any], stories: Sequence[Story], lang: Lang, fail
     except Exception as error:
         failures.append(Failure.of(finding["cause"], error))
         summary = f"{finding['summary']} {PAGE['part_failed'].say(type=failures[-1].type).render(lang)}"
-        bare: dict[str, Any] = dict.fromkeys(("steps", "remedies", "missing"), ()) | {
-            "window": None,
-            "figures": {},
+        bare = {
+            **finding,
             "summary": summary,
+            "steps": (),
+            "figures": {},
+            "window": None,
+            "remedies": (),
+            "missing": (),
         }
-        return finding_view({**finding, **bare}, stories, lang)
+        return finding_view(bare, stories, lang)
 
 
 def finding_view(finding: Mapping[str, Any], stories: Sequence[Story], lang: Lang) -> dict[str, Any]:

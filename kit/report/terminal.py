@@ -6,7 +6,7 @@ import datetime as dt
 import difflib
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from rich.text import Text
@@ -20,7 +20,7 @@ from kit.formats.printed_times import is_local, iso
 from kit.i18n import Lang, Sentence, T, labels, on_clock, printable
 from kit.inventory import zones
 from kit.inventory.inventory import Inventory
-from kit.inventory.model import Item
+from kit.inventory.references import Ref
 from kit.report.console import table
 from kit.report.labels import ranked, requests
 from kit.rocketmq import config
@@ -46,18 +46,22 @@ def verdicts(findings: dict[str, Any], lang: Lang, *, verbose: bool = False) -> 
     """Return what holds as a table, the rest in a line each (`verbose`: as rows), what to collect and what to do."""
     order = ranked(findings)
     rows = [
-        (f["cause"], Text(VERDICTS[f["verdict"]].in_(lang), STYLES.get(f["verdict"], "dim")), f["summary"], _first(f))
+        (f["cause"], Text(VERDICTS[f["verdict"]].in_(lang), STYLES.get(f["verdict"], "dim")), f["summary"], first)
         for f in order
+        for first in [next((str(Ref(**ref)) for step in f["steps"] if step["holds"] for ref in step["evidence"]), "")]
         if verbose or f["verdict"] not in FOLDED
     ]
     counts = Counter(f["verdict"] for f in order)
     folded = [] if verbose else [(text, counts[verdict]) for verdict, text in FOLDED.items() if counts[verdict]]
+    # The requests of the most likely causes.
+    requested = requests(order)[: None if verbose else BRIEFLY]
+    wanted = [f"  {each['artefact']}: {each['why']}\n      {each['command']}" for each in requested]
     parts = [
         table(rows, heads(lang, TEXTS, "cause", "verdict", "reason", "where")).rstrip() if rows else "",
         *(text.say(count=count).render(lang) for text, count in folded),
         zone_warning(findings, lang) or "",
         undated_warning(findings, lang) or "",
-        _wanted(order, lang, None if verbose else BRIEFLY),
+        "\n".join([TEXTS["next"].in_(lang), *wanted]) if wanted else "",
         closing(findings, lang),
     ]
     if findings["evidence"]["path"] != "-":
@@ -109,34 +113,18 @@ def closing(findings: dict[str, Any], lang: Lang) -> str:
     return "\n".join(printable(line if isinstance(line, str) else line.render(lang)) for line in sentences)
 
 
-def _first(finding: Mapping[str, Any]) -> str:
-    for ref in (ref for step in finding["steps"] if step["holds"] for ref in step["evidence"]):
-        return f"{ref['file']}:{ref['line']}" if "line" in ref else f"{ref['file']}@{ref['physical_offset']}"
-    return ""
-
-
-def _wanted(order: Iterable[Mapping[str, Any]], lang: Lang, most: int | None) -> str:
-    """Return the requests of the most likely causes, at most `most`."""
-    wanted = [f"  {each['artefact']}: {each['why']}\n      {each['command']}" for each in requests(order)[:most]]
-    return "\n".join([TEXTS["next"].in_(lang), *wanted]) if wanted else ""
-
-
 def inventory(files: Inventory, lang: Lang) -> str:
     """Return one row per file, those not recognised or refused last."""
-    rows = [[item.file, *_about(item, lang)] for item in files.items]
+    rows = []
+    for item in files.items:
+        times = (str(at.replace(microsecond=0, tzinfo=None)) if at else "" for at in (item.first, item.last))
+        zone = TEXTS["local_time"].in_(lang) if zones.unknown(item) else item.zone or ""
+        about = (item.called, f"{item.bytes:,}", *times, zone, (item.sha256 or "")[:16], item.replica_of or "")
+        rows.append([item.file, *about])
     rows += [[name, TEXTS["not_recognised"].in_(lang)] for name in files.not_recognised]
     rows += [[refused.file, TEXTS["refused"].say(reason=refused.say(lang)).render(lang)] for refused in files.refused]
     names = heads(lang, TEXTS, "file", "kind", "bytes", "first", "last", "zone", "sha256", "replica")
     return table(rows, names, (2,))
-
-
-def _about(item: Item, lang: Lang) -> list[str]:
-    times = (
-        t.isoformat(sep=" ", timespec="seconds").removesuffix("+00:00") if t else "" for t in (item.first, item.last)
-    )
-    kind = f"{item.kind} ({item.source})" if item.source else item.kind
-    zone = TEXTS["local_time"].in_(lang) if zones.unknown(item) else item.zone or ""
-    return [kind, f"{item.bytes:,}", *times, zone, (item.sha256 or "")[:16], item.replica_of or ""]
 
 
 def checkup(examined: Checkup, lang: Lang) -> str:
@@ -169,7 +157,8 @@ def _guide(broker: Broker, lang: Lang) -> str:
     rows = []
     for row in config.guide(broker.settings):
         known = row["parameter"]
-        meaning = _unknown(row["name"], lang) if known is None else known.meaning.in_(lang)
+        like = next(iter(difflib.get_close_matches(row["name"], config.PARAMETERS, 1, ALIKE)), None)
+        meaning = known.meaning.in_(lang) if known else ADVICE["not_here"].say(like=like).render(lang)
         unit = f" ({known.unit})" if known and known.unit != "text" else ""
         trade = known.trade.in_(lang) if known and known.trade else ""
         against = ", ".join(conflict.slug for conflict in conflicts if row["name"] in conflict.names)
@@ -178,11 +167,6 @@ def _guide(broker: Broker, lang: Lang) -> str:
     guide = ADVICE["guide"].say(broker=name, version=str(version) if version else ADVICE["any_release"])
     names = heads(lang, ADVICE, "parameter", "value", "default", "meaning", "trades", "against")
     return printable(guide.render(lang)) + "\n" + table(rows, names)
-
-
-def _unknown(name: str, lang: Lang) -> str:
-    alike = difflib.get_close_matches(name, config.PARAMETERS, 1, ALIKE)
-    return ADVICE["not_here"].say(like=next(iter(alike), None)).render(lang)
 
 
 def _value(value: Any) -> str:

@@ -8,6 +8,7 @@ and duration is reached, and ends when none of its signs was seen for `CLEAR` se
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -125,11 +126,10 @@ class Episode(msgspec.Struct):
             tally.rung = tally.total
         return rings
 
-    def is_over(self, now: float) -> bool:
-        """Return whether nothing was seen for long; that an occurrence made others harmless is not forgotten."""
-        if self.id:
-            return now - self.last >= CLEAR
-        return now - self.last > 4 * CLEAR and not any(tally.cleared for tally in self.tallies.values())
+    @property
+    def lasts(self) -> float:
+        """How many seconds without a sign it lasts; that an occurrence made others harmless is not forgotten."""
+        return CLEAR if self.id else math.inf if any(t.cleared for t in self.tallies.values()) else 4 * CLEAR
 
     def alert(self, state: str, rule: str, now: float, lang: Lang, full_in: float | None) -> dict[str, Any]:
         """Return an alert: {id, time, state, cause, severity, step, summary, evidence, figures}.
@@ -202,7 +202,7 @@ class Episodes(msgspec.Struct, forbid_unknown_fields=True):
                 alerts.append(episode.alert(state, rule.name, now, lang, full_in))
         for places in self.places.values():
             quiet = sorted((each for each in places.values() if not each.id), key=lambda each: each.last)
-            over = [each for each in places.values() if each.is_over(now)]
+            over = [each for each in places.values() if now - each.last >= each.lasts]
             alerts += [each.alert("cleared", each.rule, now, lang, full_in) for each in over if each.id]
             for key in {each.key for each in (*over, *quiet[:-MOST])}:
                 del places[key]

@@ -72,17 +72,17 @@ class Lags:
                 self._changed[path] = info.st_mtime_ns
                 # A file that the broker is just writing is complete at the next look.
                 with contextlib.suppress(OSError, ValueError), open_raw(path) as stream:
-                    self._stored(name, stream.read(MOST))
+                    kind = {"name": "consumerOffset", "backup": False}
+                    for row in configs.offsets(name, stream.read(MOST), kind, "config"):
+                        self._save(
+                            row["group"], row["topic"], row["queue_id"], row["value"], Ref(name, line=row["line"])
+                        )
         unit = consumequeue.PLAIN.itemsize
         for queue, (name, path, first, size) in last.items():
             with contextlib.suppress(OSError), open_raw(path) as stream:
                 known = self.ends.get(queue, 0) * unit - first
                 end = consumequeue.used(stream, name, known if 0 <= known <= size else 0)
                 self.ends[queue] = (first + end) // unit
-
-    def _stored(self, name: str, data: bytes) -> None:
-        for row in configs.offsets(name, data, {"name": "consumerOffset", "backup": False}, "config"):
-            self._save(row["group"], row["topic"], row["queue_id"], row["value"], Ref(name, line=row["line"]))
 
     def printed(self, sign: Sign) -> None:
         """Note an offset that a consumer printed when it saved it."""

@@ -86,15 +86,11 @@ class Stopped(BaseException):
     """The process was asked to end, whatever it was doing: no file is to blame."""
 
 
-def gently() -> None:
-    """Use one core, with the lowest priority."""
+def begin() -> None:
+    """Use one core, with the lowest priority. SIGTERM and SIGINT end the process between two steps, or while it waits."""
     os.nice(NICE)
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
-
-
-def ends_on_signals() -> None:
-    """Let SIGTERM and SIGINT end the process between two steps, or while it waits."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         raise Stopped

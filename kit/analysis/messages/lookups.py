@@ -145,19 +145,15 @@ def lookups(facts: Facts) -> list[Lookup]:
             # Only the error is left: the address it tried is that of a producer, taken out of one of its UNIQ_KEYs.
             of_host = facts.answers("records_of_host", prefix=prefix, size=len(prefix) + 16)
             each.wrong = bool(of_host[0]["n"]) or None
-    return _once(every)
-
-
-def _once(every: list[Lookup]) -> list[Lookup]:
-    """Leave out failures that report one already listed: a tool prints and logs the same exception."""
+    # Failures that report one already listed are left out: a tool prints and logs the same exception.
     listed = [one for one in every if one.command]
-    known = {one.address or _misread(i) for one in listed for i in (one.ids or ("",))}
-    known |= {i.upper() for one in listed for i in one.ids}
+    reported = {one.address or _misread(i) for one in listed for i in (one.ids or ("",))}
+    reported |= {i.upper() for one in listed for i in one.ids}
     for one in (each for each in every if not each.command):
         marks = {one.address, *(i.upper() for i in one.ids)} - {None}
-        if marks and not marks & known:
+        if marks and not marks & reported:
             listed.append(one)
-            known |= marks
+            reported |= marks
     return sorted(listed, key=lambda one: (one.file, one.line))
 
 

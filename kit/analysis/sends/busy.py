@@ -77,8 +77,7 @@ def explain(facts: Facts, ledger: sends.Ledger, stalled: list[Any]) -> list[Why]
     with_stall = [any(s.start < gap.end and s.end > gap.start for s in stalled) for gap in gaps.itertuples()]
     stood = gaps[(gaps["seconds"] >= HOLE) | pd.Series(with_stall, index=gaps.index, dtype=bool)]
     whys = [
-        *_stood(facts, stalled, stood, under_way), *_gc(facts, under_way), *_appends(facts, under_way),
-        *_waits(facts, under_way), *_half_topic(facts), *_host(facts),
+        *_stood(facts, stalled, stood, under_way), *_slow(facts, under_way), *_waits(facts, under_way), *_host(facts),
     ]  # fmt: skip
     # That nothing stalled has to be seen: in records and in watermark.log.
     looked = facts.has("messages") and refs.seen(facts, "watermark")
@@ -105,7 +104,8 @@ def _stood(facts: Facts, stalled: list[Any], stood: pd.DataFrame, under_way: pd.
         yield Why("stall", SAYS["hung"].say(count=len(stalled), seconds=seconds), covered)
 
 
-def _gc(facts: Facts, under_way: pd.DataFrame) -> Iterator[Why]:
+def _slow(facts: Facts, under_way: pd.DataFrame) -> Iterator[Why]:
+    """Yield garbage collections, and slow appends and flushes."""
     long = host_metrics(facts, "pause_ms", "stopped_ms").sort_values("value", ascending=False)
     if len(long):
         timed = long[long["ts"].notna()]
@@ -113,9 +113,6 @@ def _gc(facts: Facts, under_way: pd.DataFrame) -> Iterator[Why]:
         ends = [(ms(end), pause) for end, pause in zip(timed["ts"], timed["value"], strict=True)]
         covered = share(under_way, [(end - pause, end) for end, pause in ends]) if ends else None
         yield Why("gc", SAYS["gc"].say(ms=round(float(long["value"].max()))), covered, refs.lines(facts, long, 2))
-
-
-def _appends(facts: Facts, under_way: pd.DataFrame) -> Iterator[Why]:
     for slug, event, text in SLOW:
         if where := refs.seen(facts, event):
             slow = facts("slow_writes").query("event == @event")
@@ -127,17 +124,15 @@ def _appends(facts: Facts, under_way: pd.DataFrame) -> Iterator[Why]:
 
 
 def _waits(facts: Facts, under_way: pd.DataFrame) -> Iterator[Why]:
-    """Yield the waits for memory outside the page cache, and for a slave."""
+    """Yield the waits for memory outside the page cache, and for a slave; and the load of a half topic that feeds
+    itself, if that wrote most of what was stored meanwhile.
+    """
     if short := refs.seen(facts, "transient-pool-short"):
         yield Why("transient-pool", SAYS["pool"].say(), None, refs.quote(facts, short, 2))
     if waited := refs.seen(facts, "slave-wait-failed", "replicas-not-enough"):
         windows = [(ms(waited.window[0]), ms(waited.window[1]))] if waited.window else []
         sentence = SAYS["replica"].say(count=waited.count)
         yield Why("replication", sentence, share(under_way, windows), refs.quote(facts, waited, 2))
-
-
-def _half_topic(facts: Facts) -> Iterator[Why]:
-    """Yield the load of a half topic that feeds itself, if that wrote most of what was stored meanwhile."""
     leaked = facts("half_topic_load") if facts.has("messages") and window(facts) else pd.DataFrame()
     if len(leaked) and (part := leaked["leaked"].iloc[0] / leaked["stored"].iloc[0]) >= LEAST:
         sentence = SAYS["fed-itself"].say(percent=round(100 * part))
@@ -148,7 +143,14 @@ def _host(facts: Facts) -> Iterator[Why]:
     """Co-located load: a device that writes much more than the broker stores; a host without CPU or disk time left."""
     if not facts.has("metrics"):
         return
-    yield from _foreign_writes(facts)
+    for row in facts.rows("device_writes") if facts.has("messages") else ():
+        step = (row["last"] - row["first"]).total_seconds() / max(row["n"] - 1, 1)
+        written = row["rate"] * 1024 * step
+        if row["stored"] and written >= FOREIGN * row["stored"]:
+            writes = host_metrics(facts, "wkB/s").query("subject == @row['device']").dropna(subset="ts")
+            worst = _measured(facts, writes.sort_values("value", ascending=False), 2)
+            sentence = SAYS["others"].say(device=row["device"], times=round(written / row["stored"]))
+            yield Why("co-located-load", sentence, None, worst)
     util, processors = host_metrics(facts, "%util").dropna(subset="ts"), facts("processors").dropna(subset="ts")
     cpu, disk, waiting = (
         float(rows[name].max()) if len(rows) else None
@@ -162,17 +164,6 @@ def _host(facts: Facts) -> Iterator[Why]:
     else:
         return
     yield Why("host", sentence, None, _measured(facts, rows.sort_values(name, ascending=False), 1))
-
-
-def _foreign_writes(facts: Facts) -> Iterator[Why]:
-    for row in facts.rows("device_writes") if facts.has("messages") else ():
-        step = (row["last"] - row["first"]).total_seconds() / max(row["n"] - 1, 1)
-        written = row["rate"] * 1024 * step
-        if row["stored"] and written >= FOREIGN * row["stored"]:
-            writes = host_metrics(facts, "wkB/s").query("subject == @row['device']").dropna(subset="ts")
-            worst = _measured(facts, writes.sort_values("value", ascending=False), 2)
-            sentence = SAYS["others"].say(device=row["device"], times=round(written / row["stored"]))
-            yield Why("co-located-load", sentence, None, worst)
 
 
 def _measured(facts: Facts, rows: pd.DataFrame, most: int) -> tuple[Ref, ...]:
