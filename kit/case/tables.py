@@ -168,8 +168,9 @@ def _small(name: str, item: Item, zone: str | None) -> Iterable[dict[str, Any]]:
     if name in ("rows", "sends"):
         return rows.read(Path(item.path), item.detail, converter(zone)) if item.detail.get("role") else ()
     if name == "admin":
-        fields = (mqadmin.parse if item.kind == "mqadmin" else mqadmin.parse_quoted)(_bytes(item))
-        return (dict(zip(columns_of("admin").names[1:], (*field, item.modified), strict=True)) for field in fields)
+        own = item.kind == "mqadmin"
+        fields, time = (mqadmin.parse if own else mqadmin.parse_quoted)(_bytes(item)), item.modified if own else None
+        return (dict(zip(columns_of("admin").names[1:], (*field, time), strict=True)) for field in fields)
     if name == "threads":
         raw = _bytes(item, MAX_OUTPUT)
         dumped = item.kind == "thread_dump" or thread_dumps.MARK in raw or (item.kind == "mqadmin" and b" TID: " in raw)
@@ -313,9 +314,9 @@ def undated(inventory: Inventory, original: bool) -> list[str]:
     their modification time tell it (`original`: those of the evidence do).
     """
     timed = {item.file for item in inventory.items if item.first is not None}
-    for spec in specs().values():
-        if spec.dated and original:
-            timed |= {item.file for item in spec.files(inventory) if item.modified is not None}
+    if original:
+        own = ("mqadmin", "store_json")
+        timed |= {item.file for item in inventory.items if item.kind in own and item.modified is not None}
     read = {item.file for spec in specs().values() if spec.zoned or spec.dated for item in spec.files(inventory)}
     return sorted(read - timed)
 

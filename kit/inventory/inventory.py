@@ -195,9 +195,11 @@ def _look(file: EvidenceFile, hashes: bool) -> Item | Refused:
             detail["text_sha256"] = file.text_sha256
         first, last = spans.of(file, kind, detail)
         source = detail.get("source") if kind in TEXTS else None
+        # When a chat was saved says nothing of the outputs in it.
+        changed = None if kind == "text" or detail.get("pasted") else file.modified
         item = Item(
             file.file, str(file.path), file.bytes, kind or "", sha, first, last,
-            source=source, detail=detail, modified=printed_times.datetime_of(file.modified and 1000 * file.modified),
+            source=source, detail=detail, modified=printed_times.datetime_of(changed and 1000 * changed),
         )  # fmt: skip
         msgspec.json.encode(item)  # a value that cannot be stored would break the whole inventory
     except Exception as error:

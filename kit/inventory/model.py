@@ -32,7 +32,7 @@ class Item:
     source: str | None = None
     detail: dict[str, Any] = attrs.field(factory=dict)
     modified: dt.datetime | None = None
-    """Modification time in UTC, from its folder or archive; None if unknown."""
+    """Modification time in UTC, from its folder or archive; None if unknown, and of texts that people wrote."""
 
     @property
     def called(self) -> str:

@@ -238,12 +238,13 @@ def _output(head: Head) -> Kind | None:
 
 def _log_or_table(head: Head) -> Kind | None:
     from kit.explanation import context
+    from kit.formats.tables import mqadmin
     from kit.inventory import sniff
     from kit.rocketmq import catalogue
 
     known: dict[str, Any] | None = sniff.sniff(head.text, head.file.file)
     if known is not None and known["source"] == "mqadmin":
-        return "mqadmin", known
+        return "mqadmin", known | {"pasted": mqadmin.is_pasted(head.text)}
     quoted = _quoted(head.text) if head.file.bytes < HEAD else {}
     if known is not None and known["source"] != "text" and known["layout"] != "time-only":
         return "log", known | quoted

@@ -143,6 +143,9 @@ def test_a_window_cuts_outputs_and_copies_by_the_times_of_their_files(tmp_path: 
         "#Cluster Name     #Broker Name            #BID  #Addr                  #Version                #InTPS(LOAD)\n"
         "DefaultCluster    broker-a                0     10.0.0.1:10911         V4_9_4                  0.00(0,0ms)\n"
     )
+    files["chat.txt"] = "is this bad?\n> mqadmin consumerProgress -g points\n> " + PROGRESS.format(offset=400).replace(
+        "\n", "\n> "
+    )
     files["broker.log"] = "2026-11-20 18:00:00 INFO main - The broker[broker-a, 10.0.0.1:10911] boot success.\n"
     e = folders.written(tmp_path, files)
     start = dt.datetime(2026, 11, 20, 10, tzinfo=dt.UTC).timestamp() + 30
@@ -150,7 +153,13 @@ def test_a_window_cuts_outputs_and_copies_by_the_times_of_their_files(tmp_path: 
         os.utime(file, (0, start + (60 * minutes.get(file.parent.name, 0) if original else 86400)))
     case = kit.open_case(e, tmp_path / "w", since="2026-11-20T09:55Z", until="2026-11-20T10:05Z")
     kept = {"early"} if original else {"early", "late"}
-    for table in ("offsets", "admin_blocks", "saved_offsets"):
+    outputs = case.sql(
+        "select distinct file, time is not null as known from admin_blocks where command = 'consumerProgress'"
+    ).collect()
+    # When a chat was saved says nothing of what it quotes.
+    assert {row.file.partition("/")[0] for row in outputs} == kept | {"chat.txt"}
+    assert {row.file for row in outputs if row.known} == ({"early/progress.txt"} if original else set())
+    for table in ("offsets", "saved_offsets"):
         rows = [row for row in case.sql(f"select distinct file from {table}").collect() if "cluster" not in row.file]
         assert {row.file.partition("/")[0] for row in rows} == kept, table
     assert case.sql("select value from admin where name = '#Version'").first().value == "V4_9_4"
@@ -159,8 +168,10 @@ def test_a_window_cuts_outputs_and_copies_by_the_times_of_their_files(tmp_path: 
         "late",
     }
     findings = document(case, [], "en")
-    assert findings["evidence"].get("undated", []) == ([] if original else sorted(set(files) - {"broker.log"}))
-    assert (terminal.undated_warning(findings, "en") is None) == original
+    assert findings["evidence"].get("undated", []) == (
+        ["chat.txt"] if original else sorted(set(files) - {"broker.log"})
+    )
+    assert ("early" in str(terminal.undated_warning(findings, "en"))) != original
     # The window is part of what a fact is kept under.
     assert len(kit.open_case(e, tmp_path / "w").facts("saved_offsets")) == 2
 

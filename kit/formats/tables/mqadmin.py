@@ -61,6 +61,13 @@ def sniff(head: bytes) -> bool:
     return bool(HEADS["head"].search(head)) and not HEADS["log_line"].search(head)
 
 
+def is_pasted(head: bytes) -> bool:
+    """Return whether something else precedes or quotes the first output, as in a chat: no command wrote the file."""
+    preamble = tuple(word.encode() for word in _PREAMBLE[1:])
+    first = next((line for line in head.split(b"\n") if line.strip() and not line.startswith(preamble)), b"")
+    return first.startswith(b">") or not HEADS["head"].match(first.removeprefix(b"\xef\xbb\xbf"))
+
+
 def parse(raw: bytes) -> Iterator[Field]:
     """Yield the fields of one output (rows of `admin`), quoted as a whole or not."""
     lines = _lines(raw)

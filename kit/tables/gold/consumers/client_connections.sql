@@ -1,6 +1,6 @@
 -- One row per connection of a consumer that consumerConnection lists (listed) or a broker's log has: group, client_id, address, first, last (null:
 -- to the end of the evidence), file, line, listed. At most 200,000, listed ones first, else in order of time.
--- An output prints no time: it is that of its file, unless the file is a copy. broker/client/ConsumerManager, broker/client/ClientHousekeepingService.
+-- broker/client/ConsumerManager, broker/client/ClientHousekeepingService.
 with called as (
   select file, line, time, cells['#ClientId'] as client_id, coalesce(cells['#ClientAddr'], '') as address, arguments['-g'] as `group`
   from admin_blocks where command = 'consumerConnection' and block > 0 and cells['#ClientId'] <> ''
@@ -12,9 +12,9 @@ with called as (
   where c.event = 'consumer-connected'
   group by c.file, c.line, c.`group`, c.client_id, c.address, c.first
 ), every as (
-  select c.`group`, c.client_id, c.address, if(t.original, c.time, null) as first, if(t.original, c.time, null) as last, c.file, c.line, true as listed,
+  select c.`group`, c.client_id, c.address, c.time as first, c.time as last, c.file, c.line, true as listed,
     cast(null as timestamp) as at
-  from called c cross join file_times t where c.`group` <> ''
+  from called c where c.`group` <> ''
   union all
   select `group`, client_id, address, first, last, file, line, false as listed, first as at from ended
 )
