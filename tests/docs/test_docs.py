@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import tomllib
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -46,6 +47,15 @@ def test_links_lead_somewhere(page: str) -> None:
     text = re.sub(r"`[^`\n]*`", "", (ROOT / page).read_text())  # a log line in code is no link
     for target in re.findall(r"\]\(([^)#:]+)\)", text):
         assert (ROOT / page).parent.joinpath(target).exists(), target
+
+
+@pytest.mark.parametrize("page", ["README.md", "README.zh.md"])
+def test_the_releases_of_both_engines_are_those_that_are_installed(page: str) -> None:
+    named = dict(re.findall(r"`(pysail|pyspark)` (\d+\.\d+)", (ROOT / page).read_text(encoding="utf-8")))
+    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    spark, pins = wanted["optional-dependencies"]["spark"], "\n".join(wanted["dependencies"])
+    assert f"pysail>={named['pysail']}." in pins
+    assert any(pin.startswith(f"pyspark[connect]=={named['pyspark']}.") for pin in spark)
 
 
 PAGES = ("README.md", "README.zh.md", "docs/index.md", "docs/redaction.md", "docs/engines.md")
