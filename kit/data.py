@@ -1,10 +1,11 @@
-"""The kit's YAML files, each read into typed rows."""
+"""The kit's YAML files, each read into typed rows; and rows by what they have in common."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import sys
+from collections.abc import Iterable
 from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -12,6 +13,8 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 Read = TypeVar("Read")
+K = TypeVar("K")
+V = TypeVar("V")
 
 KIT: Final = Path(__file__).parent
 
@@ -42,3 +45,11 @@ def _plain(path: Path) -> Any:
             part.write_bytes(msgspec.msgpack.encode([change, rows]))
             part.replace(compiled)
     return rows
+
+
+def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+    """Return the values of each key, both in the order of their first place."""
+    groups: dict[K, list[V]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups

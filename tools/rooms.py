@@ -15,8 +15,8 @@ BEGIN, END = "<!-- rooms -->\n", "<!-- /rooms -->\n"
 DATA: Final = (".yaml", ".tsv", ".sql", ".txt")
 SLACK: Final = 1.05
 BUDGETS: Final = {
-    "analysis": 3_890,
-    "case": 1_260,
+    "analysis": 3_870,
+    "case": 1_250,
     "causes": 4_530,
     "charts": 1_930,
     "cli": 1_130,
@@ -26,11 +26,11 @@ BUDGETS: Final = {
     "explorer": 660,
     "formats": 4_810,
     "incidents": 340,
-    "inventory": 1_740,
+    "inventory": 1_730,
     "live_lab": 1_120,
     "notebook": 1_320,
     "redaction": 1_070,
-    "report": 1_500,
+    "report": 1_490,
     "rocketmq": 2_140,
     "spark": 1_130,
     "tables": 640,

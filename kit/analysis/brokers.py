@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import Any, Final, NamedTuple, TypeVar
 
+from kit.data import grouped
 from kit.formats.values import integer
 from kit.tables.facts import Facts, memo
 
@@ -84,10 +85,9 @@ def of_file(facts: Facts, file: str) -> Broker | None:
 @memo
 def addresses(facts: Facts) -> dict[str, set[str]]:
     """Return {root of a store: addresses (`ip:port`) under which its records were stored}."""
-    hosts: defaultdict[str, set[str]] = defaultdict(set)
-    for row in facts.rows("store_extent") if facts.files.of_kind("commitlog", "dledger") else ():
-        hosts[root_of(row["file"])].add(row["store_host"])
-    return dict(hosts)
+    rows = facts.rows("store_extent") if facts.files.of_kind("commitlog", "dledger") else []
+    hosts = grouped((root_of(row["file"]), row["store_host"]) for row in rows)
+    return {root: set(own) for root, own in hosts.items()}
 
 
 def may_be(facts: Facts, file: str, name: str | None) -> bool:

@@ -8,7 +8,6 @@ from the tables of the case.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -17,6 +16,7 @@ import attrs
 
 from kit.analysis import setup
 from kit.analysis.brokers import ORIGINS
+from kit.data import grouped
 from kit.evidence import files
 from kit.formats.tables import configs
 from kit.formats.values import integer
@@ -123,19 +123,16 @@ def brokers(rows: Rows, versions: tuple[Version, ...], limit: Mapping[str, Any] 
 
     `limit`: the row with the limit of clients.
     """
-    of_file: defaultdict[tuple[str, str | None], list[Mapping[str, Any]]] = defaultdict(list)
-    for row in rows:
-        if row["origin"] in ORIGINS and not row["backup"]:
-            of_file[row["file"], row["subject"]].append(row)
+    of_brokers = (row for row in rows if row["origin"] in ORIGINS and not row["backup"])
+    of_file = grouped(((row["file"], row["subject"]), row) for row in of_brokers)
     named: dict[Any, str] = {}
     for place, each in of_file.items():
         given = {row["name"]: row["value"] or "" for row in reversed(each)}
         number = integer(given.get("brokerId")) or 0  # -1 of a member of a DLedger group
         named[place] = given.get("brokerName", "") + (f" ({number})" if number > 0 else "")
     known = sorted(set(filter(None, named.values())))
-    by_broker: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    for place, each in of_file.items():
-        by_broker[named[place] or (known[0] if len(known) == 1 else "")] += each
+    only = known[0] if len(known) == 1 else ""
+    by_broker = grouped((named[place] or only, row) for place, each in of_file.items() for row in each)
     # Several releases: which broker has which is unknown, so none of them is assumed.
     version = versions[0] if len(versions) == 1 else None
     every = []

@@ -7,12 +7,12 @@ Those that belong to one subject are with it: `offset_moves`, `send_calls`. All 
 from __future__ import annotations
 
 import contextlib
-from collections import defaultdict
 from typing import Any, Final
 
 from kit.analysis import brokers, setup, sizes
 from kit.analysis.consumers import offsets  # noqa: F401 - declares its own
 from kit.analysis.sends import attempts  # noqa: F401 - declares its own
+from kit.data import grouped
 from kit.rocketmq import ids, names, size, versions
 from kit.tables.facts import Facts
 from kit.tables.queries import fold
@@ -54,11 +54,8 @@ def store_brokers(facts: Facts) -> list[dict[str, Any]]:
     """
     # A damaged record may have no address.
     rows = [row | {"host": host} for row in facts.rows("file_hosts") if (host := ids.host_prefix(row["store_host"]))]
-    of_file: defaultdict[str, set[str]] = defaultdict(set)
-    for row in rows:
-        of_file[row["file"]].add(row["host"])
     connected: dict[str, set[str]] = {}
-    for hosts in of_file.values():
+    for hosts in grouped((row["file"], row["host"]) for row in rows).values():
         joined = set().union(*(connected.get(host, {host}) for host in hosts))
         connected |= dict.fromkeys(joined, joined)
     return [row | {"broker": min(connected[row["host"]])} for row in rows]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import Any, Final, Literal, NamedTuple
 
 from kit.analysis import brokers
 from kit.analysis.brokers import Hosts
+from kit.data import grouped
 from kit.formats.printed_times import utc
 from kit.inventory.references import Ref
 from kit.rocketmq import names, versions
@@ -61,11 +61,14 @@ def upgrades(facts: Facts) -> dict[str, list[dict[str, Any]]]:
     of `broker_starts` with `version` parsed, and `at` (UTC).
     """
     address = {row["file"]: row["address"] for row in facts.rows("broker_settings") if row["subject"] is None}
-    starts: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in facts.rows("broker_starts") if facts.has_source("broker") else ():
-        if version := Version.maybe(row["version"]):
-            broker = address.get(row["file"]) or str(PurePosixPath(row["file"]).parent)
-            starts[broker].append(row | {"version": version, "at": utc(row["ts"])})
+    starts = grouped(
+        (
+            address.get(row["file"]) or str(PurePosixPath(row["file"]).parent),
+            row | {"version": version, "at": utc(row["ts"])},
+        )
+        for row in (facts.rows("broker_starts") if facts.has_source("broker") else ())
+        if (version := Version.maybe(row["version"]))
+    )
     return {broker: each for broker, each in starts.items() if len({start["version"] for start in each}) > 1}
 
 

@@ -50,11 +50,16 @@ def limits(facts: Facts, owner: str | None = None) -> Limits:
     If several brokers are possible, the oldest release counts: it is the strictest. Of a broker that was upgraded, the
     release that refused counts, or else the one it runs now.
     """
-    owner = owner or _concerned(facts)
+    refused = facts("size_refusals")
+    if owner is None:  # the broker whose half messages the log says were refused, else the only one with half messages
+        known_hosts = brokers.half_hosts(facts) if facts.has("messages") else {}
+        ids = refused.loc[refused["event"] == "put-back-failed", "msg_id"].dropna()
+        meant = {known_hosts[host] for host in ids.str.upper().str[:-16] if host in known_hosts}
+        meant = meant or set(known_hosts.values())
+        owner = next(iter(meant)) if len(meant) == 1 else None
     hosts = brokers.half_addresses(facts, owner) if owner else setup.ANY
     enabled = setup.setting(facts, "enableDLegerCommitLog", hosts).value or ""
     dledger = bool(facts.files.of_kind("dledger")) or enabled.lower() == "true"
-    refused = facts("size_refusals")
     others = [file for file in refused["file"].unique() if brokers.is_of(facts, hosts, file) is False]
     refused = refused[~refused["file"].isin(others)]
     times = refused["first"].dropna()
@@ -82,15 +87,6 @@ def limits(facts: Facts, owner: str | None = None) -> Limits:
         rule("transactionCheckMax", NEWEST) if check_max is None else check_max, dledger,
         bool(rule("decompressesOnPutBack", version)),
     )  # fmt: skip
-
-
-def _concerned(facts: Facts) -> str | None:
-    """Return the broker whose half messages the log says were refused, else the only one with half messages."""
-    known = brokers.half_hosts(facts) if facts.has("messages") else {}
-    refused = facts("size_refusals").query("event == 'put-back-failed'")
-    hosts = refused["msg_id"].dropna().str.upper().str[:-16]
-    meant = {known[host] for host in hosts if host in known} or set(known.values())
-    return next(iter(meant)) if len(meant) == 1 else None
 
 
 def _printed(facts: Facts, refused: pd.DataFrame, slack: int) -> tuple[int | None, Ref | None]:

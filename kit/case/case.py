@@ -311,7 +311,10 @@ class Case:
         from pyspark.sql.pandas.types import from_arrow_schema
 
         if name == "files":
-            return local(self.session, self._files())
+            listed = [{name: getattr(item, name, None) for name in tables.FILES.names} for item in self.inventory.items]
+            for each, item in zip(listed, self.inventory.items, strict=True):
+                each |= {"overlaps": self.unzoned.overlapping, "role": item.detail.get("role")}
+            return local(self.session, pa.Table.from_pylist(listed, schema=tables.FILES))
         if name == "limits":
             row = {"since": self.options.since, "until": self.options.until}
             return local(self.session, pa.Table.from_pylist([row], schema=tables.LIMITS))
@@ -350,12 +353,6 @@ class Case:
         """The files that `since` and `until` cannot cut; none without them."""
         cut = self.options.since or self.options.until
         return tables.undated(self.unzoned, self._original) if cut else []
-
-    def _files(self) -> pa.Table:
-        rows = [{name: getattr(item, name, None) for name in tables.FILES.names} for item in self.inventory.items]
-        for row, item in zip(rows, self.inventory.items, strict=True):
-            row |= {"overlaps": self.unzoned.overlapping, "role": item.detail.get("role")}
-        return pa.Table.from_pylist(rows, schema=tables.FILES)
 
     # --- the session --------------------------------------------------------------------------------------------------
 

@@ -46,9 +46,17 @@ def of(case: Case) -> list[Damage]:
     ranges = case.facts.rows("unread_ranges")
     lost = [damage(r["reason"], r["reason"], **r) for r in ranges if r["reason"] in ("truncated", "corrupt")]
     lost += [damage("zeros", "corrupt", **each) for each in _zeros(case, ranges)]
-    lost += [damage("records", "corrupt", **each) for each in _records(case)]
+    bases = {item.file: item.base or 0 for item in case.unzoned.items}
+    for row in case.facts.rows("damaged_records") if case.has_read("messages") else ():
+        # `start` and `end` count in the file, as those of skipped ranges do.
+        base = bases.get(row["file"], 0)
+        place = {"start": row["start"] - base, "end": row["end"] - base}
+        lost.append(damage("records", "corrupt", file=row["file"], count=row["records"], **place))
     lost += [damage("disagree", "disagree", file=file, other=other) for file, other in case.unzoned.disagree]
-    lost += [damage(table, "disagree", **row) for table, row in _strange_stores(case)]
+    if case.has_read("messages") and case.has_read("logs"):
+        # Stores of brokers that the logs do not show, and of several with one name, if a command read both.
+        lost += [damage("foreign", "disagree", **row) for row in case.facts.rows("foreign_stores")]
+        lost += [damage("same_name", "disagree", **row) for row in case.facts.rows("same_names")]
     lost += [damage("values", "values", file=file, count=count) for file, count in _out_of_range(case).items()]
     case.folder("config_files")  # all else that may be unread was read above
     lost += [damage("not_read", each.reason, file=each.file, why=each.say(case.lang)) for each in case.unread()]
@@ -67,13 +75,6 @@ def _out_of_range(case: Case) -> dict[str, int]:
     return {file: n for file, n in counts.items() if n}
 
 
-def _strange_stores(case: Case) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the stores of brokers that the logs do not show, and of several with one name, if a command read both."""
-    if case.has_read("messages") and case.has_read("logs"):
-        yield from (("foreign", row) for row in case.facts.rows("foreign_stores"))
-        yield from (("same_name", row) for row in case.facts.rows("same_names"))
-
-
 def _zeros(case: Case, ranges: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield the unwritten ends of files that the log goes on behind: a broker fills a file up before it begins the
     next (`CommitLog` blank), but allocates the next one, of zeros, ahead.
@@ -90,12 +91,3 @@ def _zeros(case: Case, ranges: list[dict[str, Any]]) -> Iterator[dict[str, Any]]
             continue
         if following.file not in ends or ends[following.file]["start"] > 0:
             yield {"file": item.file, "start": end["start"], "end": end["end"], "following": following.file}
-
-
-def _records(case: Case) -> Iterator[dict[str, Any]]:
-    """Yield how many records of each file are damaged, and between which bytes, if a command read them."""
-    bases = {item.file: item.base or 0 for item in case.unzoned.items}
-    for row in case.facts.rows("damaged_records") if case.has_read("messages") else ():
-        # `start` and `end` count in the file, as those of skipped ranges do.
-        base = bases.get(row["file"], 0)
-        yield {"file": row["file"], "count": row["records"], "start": row["start"] - base, "end": row["end"] - base}

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import datetime as dt
 import struct
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import reduce
 from pathlib import Path, PurePosixPath
@@ -29,6 +29,7 @@ from kit.case import output
 from kit.case.case import Case
 from kit.case.tables import within
 from kit.collection.collect import EMPTY_WINDOW
+from kit.data import grouped
 from kit.evidence.files import open_readonly
 from kit.formats.commitlog.schema import promoted
 from kit.formats.commitlog.segments import examine, spans
@@ -168,10 +169,7 @@ def _mentions(case: Case, lives: list[dict[str, Any]]) -> dict[str, list[int]]:
         words |= {record["offset_msg_id"], *(record.get("keys") or "").split()}
     logs = case.unzoned.of_kind("log", replicas=False)
     texts = [LogFile(item.file, item.path, encoding=item.detail.get("encoding")) for item in logs]
-    lines: dict[str, list[int]] = defaultdict(list)
-    for mention in mentions.search(texts, {"": words}, most=1 << 40)[""][0]:
-        lines[mention.file].append(mention.line)
-    return lines
+    return grouped((each.file, each.line) for each in mentions.search(texts, {"": words}, most=1 << 40)[""][0])
 
 
 def _entries(case: Case, item: Item, wish: Wish, lines: list[int], target: Path) -> tuple[int, int]:

@@ -14,6 +14,7 @@ from typing import Final
 import ahocorasick_rs
 import attrs
 
+from kit.data import grouped
 from kit.evidence.files import open_readonly
 from kit.formats.logs.schema import LogFile
 from kit.inventory.references import MAX_TEXT
@@ -47,11 +48,7 @@ def search(texts: Iterable[LogFile], groups: Mapping[str, Collection[str]], most
 
     Only whole words match: `SO1` is not found in `SO12`. Words shorter than `MIN_KEY` are left out.
     """
-    owners: dict[str, set[str]] = defaultdict(set)
-    for group, words in groups.items():
-        for word in words:
-            if len(word) >= MIN_KEY:
-                owners[word].add(group)
+    owners = grouped((word, group) for group, own in groups.items() for word in own if len(word) >= MIN_KEY)
     by_group: dict[str, Mentions] = {group: ([], {}) for group in groups}
     words = sorted(owners)
     automaton = ahocorasick_rs.BytesAhoCorasick([word.encode() for word in words])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
 from typing import IO, Any, Final
 
+from kit.data import grouped
 from kit.evidence.files import open_readonly
 from kit.formats.commitlog.schema import File, Wanted
 from kit.inventory.inventory import Inventory
@@ -27,10 +27,8 @@ _BLOCK: Final = 128 << 10
 def lines(inventory: Inventory, places: Iterable[tuple[str, int]]) -> list[str]:
     """Return lines at (file, line), in order. Raise `KeyError` for a file, `IndexError` for a line behind its end."""
     wanted = list(places)
-    by_file: dict[str, set[int]] = defaultdict(set)
-    for file, line in wanted:
-        by_file[file].add(line)
-    read = {file: dict(_each(_item(inventory, file), sorted(numbers))) for file, numbers in by_file.items()}
+    by_file = grouped(wanted)
+    read = {file: dict(_each(_item(inventory, file), sorted(set(numbers)))) for file, numbers in by_file.items()}
     try:
         return [read[file][line] for file, line in wanted]
     except KeyError as error:

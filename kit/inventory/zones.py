@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -21,6 +21,7 @@ from typing import Final
 import attrs
 import numpy as np
 
+from kit.data import grouped
 from kit.evidence.files import open_readonly
 from kit.formats import printed_times
 from kit.formats.printed_times import IN_LINE, ms
@@ -216,17 +217,13 @@ def settle(
             del samples[item.file]  # its times have a zone, or count from 1970
     names = {name for pairs in samples.values() for pair in pairs for name in pair.names}
     brokers = [item for item in items if item.source == "broker" and not tz_broker]
-    moments: dict[str, list[int]] = defaultdict(list)
-    for name, at in (*first_seen(brokers, names), *stored(names)):
-        moments[name].append(at)
+    moments = grouped((*first_seen(brokers, names), *stored(names)))
     inferred = {file: text(east) for file, pairs in samples.items() if (east := infer(pairs, moments)) is not None}
-    by_folder: dict[PurePosixPath, set[str]] = defaultdict(set)
-    for file, zone in inferred.items():
-        by_folder[PurePosixPath(file).parent].add(zone)
+    by_folder = grouped((PurePosixPath(file).parent, zone) for file, zone in inferred.items())
     zones: dict[str, str | None] = {}
     for file in samples:
         # Rolled logs and tables are next to a host's log.
-        alike = by_folder[PurePosixPath(file).parent] or set(inferred.values())
+        alike = set(by_folder.get(PurePosixPath(file).parent, inferred.values()))
         zones[file] = inferred.get(file) or own.get(file) or (next(iter(alike)) if len(alike) == 1 else None)
     return zones
 

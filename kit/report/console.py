@@ -8,7 +8,6 @@ import os
 import shlex
 import shutil
 import sys
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from kit.data import grouped
 from kit.i18n import Lang, labels, printable, rendered
 from kit.rocketmq.ids import BadId, IdInfo, fields
 
@@ -147,9 +147,7 @@ def life(document: dict[str, Any], lang: Lang) -> str:
 
 def _telling(records: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any] | int]:
     """Yield the first two and the last copy of each kind, and in between how many are left out."""
-    kinds = defaultdict[Any, list[int]](list)
-    for n, record in enumerate(records):
-        kinds[record["stage"], record["topic"], record["why"]].append(n)
+    kinds = grouped(((each["stage"], each["topic"], each["why"]), n) for n, each in enumerate(records))
     told = sorted({n for places in kinds.values() for n in (*places[:2], places[-1])})
     for before, n in itertools.pairwise([-1, *told]):
         if n > before + 1:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 from types import SimpleNamespace
 from typing import Final
 
+from kit.data import grouped
 from kit.inventory.references import Ref
 from kit.rocketmq import names
 from kit.tables.facts import Facts, memo
@@ -44,11 +44,8 @@ def of(facts: Facts, *slugs: str, group: str | None = None) -> list[Statement]:
 
 def of_users(facts: Facts, *slugs: str) -> dict[str, list[Statement]]:
     """Return {group of users: its statements of these events}, without those about retry topics."""
-    groups: dict[str, list[Statement]] = defaultdict(list)
-    for s in of(facts, *slugs):
-        if names.of_users(s.group or "") and not (s.topic or "").startswith(names.RETRY_PREFIX):
-            groups[s.group].append(s)
-    return groups
+    own = (s for s in of(facts, *slugs) if not (s.topic or "").startswith(names.RETRY_PREFIX))
+    return grouped((s.group, s) for s in own if names.of_users(s.group or ""))
 
 
 def concerning(facts: Facts, group: str | None, *slugs: str) -> list[Statement]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections import defaultdict
 from collections.abc import Iterator
 from itertools import combinations
 from pathlib import PurePosixPath
@@ -13,6 +12,7 @@ import pandas as pd
 
 from kit.analysis import brokers
 from kit.analysis.consumers import admin_output, consumer_logs
+from kit.data import grouped
 from kit.formats.printed_times import utc
 from kit.inventory.references import Ref
 from kit.rocketmq import names
@@ -80,9 +80,7 @@ def _printed(facts: Facts) -> Iterator[Subscription]:
 
 def differing(facts: Facts) -> dict[str, list[Pair]]:
     """Return, by group, pairs of clients that subscribed differently at the same time."""
-    of_groups: dict[str, list[Subscription]] = defaultdict(list)
-    for each in subscriptions(facts):
-        of_groups[each.group].append(each)
+    of_groups = grouped((each.group, each) for each in subscriptions(facts))
     every = {group: combinations(members[-COMPARED:], 2) for group, members in of_groups.items()}
     differ = {
         group: [(a, b) for a, b in pairs if a.client_id != b.client_id and a.topics != b.topics and _overlap(a, b)]

@@ -6,7 +6,6 @@ From subscriptions, offsets, queue owners, jumps of offsets, ledgers and the end
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Final
@@ -15,6 +14,7 @@ import pandas as pd
 
 from kit.analysis import brokers
 from kit.analysis.consumers import lag, members, replicas
+from kit.data import grouped
 from kit.i18n import labels
 from kit.inventory.references import Ref
 from kit.rocketmq import names, stages
@@ -192,12 +192,8 @@ def _without_record(facts: Facts, sent: Sequence[str]) -> Iterable[Row]:
 
 def _handled_elsewhere(facts: Facts, deliveries: Sequence[Row]) -> Iterable[Row]:
     """Yield the groups whose ledgers have a message that no store has any longer."""
-    by_group: dict[str, list[Row]] = defaultdict(list)
     every = {group for _, group in _pairs(facts)}
-    for row in deliveries:
-        here = _beside(facts, row, every)
-        if len(here) == 1 and row["success"] is not False:
-            by_group[here[0]].append(row)
-    for group, rows in sorted(by_group.items()):
+    beside = ((_beside(facts, row, every), row) for row in deliveries if row["success"] is not False)
+    for group, rows in sorted(grouped((here[0], row) for here, row in beside if len(here) == 1).items()):
         refs = facts.refs((r["file"], r["line"]) for r in rows[:2])
         yield _outcome("consumed", refs, {"count": len(rows)}, group, offset_msg_id=rows[0]["offset_msg_id"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from importlib import resources
 from itertools import groupby
 from pathlib import PurePosixPath
@@ -13,6 +13,7 @@ from typing import Final
 import pandas as pd
 
 from kit.analysis.consumers import members
+from kit.data import grouped
 from kit.tables.facts import Facts, memo
 
 GROUP_IN_NAME: Final = 100
@@ -60,10 +61,8 @@ def shared(facts: Facts, threads: list[Consuming]) -> list[Shared]:
     frames = []
     for (file, dump), of_dump in groupby(threads, lambda t: (t.file, t.dump)):
         members = list(of_dump)
-        depths: dict[str, list[int]] = defaultdict(list)
-        for thread in members:
-            for depth, frame in enumerate(dict.fromkeys(map(method, thread.own))):
-                depths[frame].append(depth)
+        own = (enumerate(dict.fromkeys(map(method, thread.own))) for thread in members)
+        depths = grouped((frame, depth) for frames in own for depth, frame in frames)
         most = [frame for frame, of_frame in depths.items() if len(of_frame) * 2 > len(members)]
         if not most:
             continue
@@ -78,12 +77,9 @@ def shared(facts: Facts, threads: list[Consuming]) -> list[Shared]:
 
 def standing(threads: list[Consuming]) -> list[tuple[Consuming, Consuming]]:
     """Return the threads in the same frame of the application in two dumps of one process: (first seen, last seen)."""
-    by_thread: dict[tuple[str, str], list[Consuming]] = defaultdict(list)
-    for thread in threads:
-        place = PurePosixPath(thread.file)
-        # The files of consumerStatus are named after the client, each call's in a folder of its own.
-        if thread.own:
-            by_thread[place.name if "@" in place.name else str(place.parent), thread.thread].append(thread)
+    places = ((PurePosixPath(t.file), t) for t in threads if t.own)
+    # The files of consumerStatus are named after the client, each call's in a folder of its own.
+    by_thread = grouped(((at.name if "@" in at.name else str(at.parent), t.thread), t) for at, t in places)
     in_time = (sorted(m, key=lambda t: (t.time is None, t.time, t.file, t.dump)) for m in by_thread.values())
     pairs = [(members[0], members[-1]) for members in in_time]
     return [(a, b) for a, b in pairs if (a.file, a.dump) != (b.file, b.dump) and a.own == b.own]

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from kit.analysis.consumers import outcomes
+from kit.data import grouped
 from kit.evidence import disk
 from kit.evidence.failure import Failure
 from kit.formats.commitlog.schema import as_dict
@@ -63,7 +64,11 @@ def traces(case: Case, ids: Sequence[str]) -> list[dict[str, Any]]:
     facts, asked = case.facts, [each.strip() for each in ids]
     copies = _copies_of(facts, list(dict.fromkeys(filter(None, asked))))
     lives = {each: _life(facts, each, copies.get(each, []), case.failures) for each in asked}
-    texts = mentions.search(_texts(facts), {each: _words(life) for each, life in lives.items()})
+    words = {each: {each, *life["uniq_keys"]} for each, life in lives.items()}
+    for each, life in lives.items():
+        words[each] |= {key for r in life["records"] for key in (r["keys"] or "").split()}
+        words[each] |= {r["offset_msg_id"] for r in (*life["records"], *life["ops"])}
+    texts = mentions.search(_texts(facts), words)
     for each, life in lives.items():
         lines, counts = texts[each]
         quoted = Counter(mention.file for mention in lines)
@@ -91,12 +96,6 @@ def _life(facts: Facts, asked: str, copies: list[Row], failures: list[Failure]) 
     missing = [] if told and not records else [*_gaps(facts, asked, records, ops, handled)]
     lists: tuple[list[Any], ...] = (records, ops, handled, consumers, told, [], missing)
     return {"id": asked, "kind": _kind(asked, keys, records), "uniq_keys": keys, **dict(zip(LISTS, lists, strict=True))}
-
-
-def _words(life: dict[str, Any]) -> set[str]:
-    """Return the ids and keys of a message, which texts may contain."""
-    business = {key for r in life["records"] for key in (r["keys"] or "").split()}
-    return {life["id"], *life["uniq_keys"], *business, *(r["offset_msg_id"] for r in (*life["records"], *life["ops"]))}
 
 
 def _kind(asked: str, keys: list[str], records: list[Row]) -> str:
@@ -231,10 +230,9 @@ def _copies_of(facts: Facts, ids: Sequence[str]) -> dict[str, list[Row]]:
     rows = _named_copies(facts, set().union(*named.values()))
     if len(ids) > 1 and len(rows) == MOST_RECORDS:
         return {each: _copies_of(facts, [each])[each] for each in ids}
-    by_name: defaultdict[str, list[Row]] = defaultdict(list)
-    for row in rows:
-        by_name[row["uniq_key"] or row["offset_msg_id"]].append(row)
-    return {each: _with_linked(facts, [row for name in own for row in by_name[name]]) for each, own in named.items()}
+    by_name = grouped((row["uniq_key"] or row["offset_msg_id"], row) for row in rows)
+    own = {each: (row for name in names for row in by_name.get(name, ())) for each, names in named.items()}
+    return {each: _with_linked(facts, rows) for each, rows in own.items()}
 
 
 def _named_copies(facts: Facts, of: Iterable[str]) -> list[Row]:
@@ -396,9 +394,7 @@ def gaps(records: list[Row], ops: list[Row], end: dt.datetime | None) -> list[di
 
     `end`: the last store time of the evidence; the sentence of a step that was not due by then says so.
     """
-    by_key: defaultdict[str | None, list[Row]] = defaultdict(list)
-    for record in records:
-        by_key[record["uniq_key"]].append(record)
+    by_key = grouped((record["uniq_key"], record) for record in records)
     return [gap for own in by_key.values() for gap in (*_broken(own), *_waiting(own, end), *_transaction(own, ops))]
 
 
