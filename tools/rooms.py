@@ -15,7 +15,7 @@ BEGIN, END = "<!-- rooms -->\n", "<!-- /rooms -->\n"
 DATA: Final = (".yaml", ".tsv", ".sql", ".txt")
 SLACK: Final = 1.05
 BUDGETS: Final = {
-    "analysis": 3_870,
+    "analysis": 3_860,
     "case": 1_250,
     "causes": 4_530,
     "charts": 1_930,
@@ -26,10 +26,10 @@ BUDGETS: Final = {
     "explorer": 660,
     "formats": 4_810,
     "incidents": 340,
-    "inventory": 1_730,
+    "inventory": 1_500,
     "live_lab": 1_120,
     "notebook": 1_320,
-    "redaction": 1_070,
+    "redaction": 1_060,
     "report": 1_490,
     "rocketmq": 2_140,
     "spark": 1_130,

@@ -10,7 +10,9 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from kit.data import grouped
 from kit.formats.values import integer
+from kit.rocketmq import ids
 from kit.tables.facts import Facts, memo
+from kit.tables.queries import fold
 
 T = TypeVar("T")
 ORIGINS: Final = ("broker.conf", "broker.log", "getBrokerConfig")
@@ -153,3 +155,29 @@ def half_addresses(facts: Facts, broker: str | None = None) -> Hosts:
 def stretches(facts: Facts) -> list[dict[str, Any]]:
     """Return the table `stretches`: where a record cannot be found, which says nothing about whether it was stored."""
     return facts.rows("stretches") if facts.has("messages") else []
+
+
+@fold("file string, root string, broker string, slave boolean", "settings", "admin_names", "files")
+def file_brokers(facts: Facts) -> list[dict[str, Any]]:
+    """One row per file that belongs to one broker of the evidence: file, root (the folder of its store or
+    configuration), broker (its name, else the root), slave (null without a configuration of its own).
+    """
+    known = ((item.file, of_file(facts, item.file)) for item in facts.files.items)
+    return [{"file": file, "root": b.root, "broker": b.name, "slave": b.slave} for file, b in known if b]
+
+
+@fold("file string, store_host string, host string, broker string, halves boolean", "file_hosts")
+def store_brokers(facts: Facts) -> list[dict[str, Any]]:
+    """One row per commit log file and host that stored records in it: file, store_host, host (as in offset message ids),
+    broker (the host that represents it), halves (half or op records are among them).
+
+    Half and op queues belong to a broker, and a broker changes its address if another member of its group leads: hosts
+    that wrote to one file are one broker. At most as many rows as `file_hosts`.
+    """
+    # A damaged record may have no address.
+    rows = [row | {"host": host} for row in facts.rows("file_hosts") if (host := ids.host_prefix(row["store_host"]))]
+    connected: dict[str, set[str]] = {}
+    for hosts in grouped((row["file"], row["host"]) for row in rows).values():
+        joined = set().union(*(connected.get(host, {host}) for host in hosts))
+        connected |= dict.fromkeys(joined, joined)
+    return [row | {"broker": min(connected[row["host"]])} for row in rows]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 from collections.abc import Iterable
 from pathlib import PurePosixPath
@@ -15,6 +16,7 @@ from kit.inventory.references import Ref
 from kit.rocketmq import names, versions
 from kit.rocketmq.versions import Version
 from kit.tables.facts import Facts, memo
+from kit.tables.queries import fold
 
 ANY: Final[Hosts] = frozenset()
 """Any broker of the evidence."""
@@ -98,3 +100,28 @@ def client_versions(facts: Facts) -> tuple[str, ...]:
     """Return the releases of clients that the evidence names, oldest first."""
     created = facts.rows("client_releases") if facts.files.of_kind("log", "text") else []
     return _sorted(Version.maybe(row["version"]) for row in (*clients(facts), *created))
+
+
+LONGEST_DELAY: Final = 100 * 86_400
+"""Seconds. A level beyond is no delay anybody waits for, and could lead out of the times that can be shown."""
+
+
+@fold("level int, seconds bigint", "settings")
+def delay_levels(facts: Facts) -> list[dict[str, Any]]:
+    """One row per delay level of the broker: level (1 …), seconds. Its messageDelayLevel, else the default; levels
+    beyond 100 days are left out.
+
+    MessageStoreConfig.messageDelayLevel, ScheduleMessageService.parseDelayLevel.
+    """
+    levels = names.delay_seconds()
+    if text := setting(facts, "messageDelayLevel").value:
+        with contextlib.suppress(ValueError):
+            levels = names.delay_seconds(text)
+    return [{"level": n, "seconds": seconds} for n, seconds in sorted(levels.items()) if seconds <= LONGEST_DELAY]
+
+
+@fold("kept boolean", "store_brokers", "settings", "admin_names")
+def discards_stored(facts: Facts) -> list[dict[str, Any]]:
+    """One row: kept (whether every known broker stores what it discards, since 4.5.2)."""
+    known = broker_versions(facts, brokers.half_addresses(facts))
+    return [{"kept": bool(known) and all(versions.rule("discardTopic", version) for version in known)}]

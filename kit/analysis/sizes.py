@@ -16,8 +16,9 @@ from kit.formats.printed_times import utc
 from kit.formats.values import integer
 from kit.inventory.references import Ref
 from kit.rocketmq import size
-from kit.rocketmq.versions import NEWEST, Version, rule
+from kit.rocketmq.versions import NEWEST, OLDEST, Version, rule
 from kit.tables.facts import Facts, memo
+from kit.tables.queries import fold
 
 SIZE: Final = ("message-size-exceeded", "message-body-size-exceeded", "properties-too-long")
 """What the store prints when it refuses a record for its size."""
@@ -183,3 +184,44 @@ def _sends(answers: pd.DataFrame) -> int:
     by_logger = final.assign(second=final["first"].dt.floor("s"), thread=final["thread"].fillna(""))
     same = by_logger.groupby(["file", "thread", "second"], dropna=False)["count"]
     return max(int(answers.loc[answers["attempt"], "count"].sum()), int(same.max().sum()))
+
+
+@fold(
+    "broker string, how string, max_size bigint, total_max bigint, body_max bigint, dledger_max bigint, properties_max bigint, check_max bigint, "
+    "raw_put_backs boolean",
+    "store_brokers", "half_writers", "size_refusals", "settings", "admin_names", "broker_starts", "store_extent",
+)  # fmt: skip
+def size_limits(facts: Facts) -> list[dict[str, Any]]:
+    """One row per broker with half records, and one (broker null) for the broker whose half messages are refused, or
+    the only one: what it compares with maxMessageSize. how (total, body, body+64k, null if unknown: then as total),
+    max_size (bytes of maxMessageSize, null if unknown), total_max, body_max, dledger_max, properties_max (most bytes of a record, its stored body, a DLedger entry's record, the
+    property string; null where nothing is compared), check_max (transactionCheckMax), raw_put_backs (a put-back writes
+    a compressed body uncompressed, up to 4.5.2).
+
+    Source: store/CommitLog, store/MessageExtEncoder, store/dledger/DLedgerCommitLog.
+    """
+    known = sorted(set(brokers.half_hosts(facts).values())) if facts.has("messages") else []
+    rows = []
+    for broker in (None, *known):
+        its = limits(facts, broker)
+        slack = size.TOTAL_SLACK if its.how == "body+64k" else 0
+        rows.append({
+            "broker": broker, "how": its.how, "max_size": its.limit,
+            "total_max": None if its.limit is None or its.how == "body" else its.limit + slack,
+            "body_max": its.limit if its.how in ("body", "body+64k") else None,
+            "dledger_max": size.DLEDGER_MAX_RECORD if its.dledger else None, "properties_max": int(rule("propertiesMax", OLDEST)),
+            "check_max": its.check_max, "raw_put_backs": its.raw_put_backs,
+        })  # fmt: skip
+    return rows
+
+
+@fold("file string, physical_offset bigint, raw_size bigint", "size_limits", "stored_messages")
+def raw_half_bodies(facts: Facts) -> list[dict[str, Any]]:
+    """One row per half record with a compressed body that a put-back writes uncompressed: file, physical_offset,
+    raw_size (bytes; undecodable bodies are left out). Brokers of 4.3.0 to 4.5.2 only (`size_limits.raw_put_backs`), no
+    rows for any other.
+
+    Source: broker/transaction/queue/TransactionalMessageBridge.renewHalfMessageInner.
+    """
+    raw = any(row["raw_put_backs"] and row["broker"] for row in facts.rows("size_limits"))
+    return facts.answers("unpacked_halves") if raw and facts.answers("packed_halves")[0]["n"] else []

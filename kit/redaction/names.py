@@ -22,8 +22,7 @@ from kit.evidence import workspace as ws
 from kit.redaction import ordinary
 from kit.redaction.forms import HEX, MENTIONED, QUAD, SPELLED, WORD
 from kit.redaction.ordinary import is_ambiguous, is_ordinary
-from kit.redaction.pseudonyms import host
-from kit.redaction.redactor import GONE, Redactor, mapped
+from kit.redaction.redactor import GONE, Redactor, host, mapped
 from kit.rocketmq import names
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from kit.formats.tables import configs
 from kit.formats.values import integer
 from kit.inventory.references import Ref
 from kit.rocketmq import names
-from kit.watch.signs import Sign
+from kit.watch.episodes import Sign
 
 GROWS: Final = 60.0
 STALLED_AFTER: Final = 30.0

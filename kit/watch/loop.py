@@ -24,14 +24,12 @@ from kit.formats.commitlog.schema import File, Wanted
 from kit.formats.logs.entries import batches
 from kit.formats.logs.schema import Options, Piece
 from kit.i18n import Lang
-from kit.inventory import following
-from kit.inventory.following import STORES, Place
 from kit.inventory.references import Ref
 from kit.spark.sources import plain
-from kit.watch import signs
-from kit.watch.episodes import Episodes
+from kit.watch import episodes, following
+from kit.watch.episodes import RECORD_COLUMNS, Episodes, Moment, Sign
+from kit.watch.following import STORES, Place
 from kit.watch.lag import Followed, Lags
-from kit.watch.signs import RECORD_COLUMNS, Moment, Sign
 
 STEP: Final = 8 << 20
 """Most bytes of logs, and of stores, that one step reads: a burst of any size takes no more memory than that."""
@@ -103,7 +101,7 @@ class Watch:
         """Read what is new and return its alerts, which `kept` lists as unsent. Save `kept` before sending them."""
         began, now, kept, figures = time.monotonic(), self.clock(), self.kept, self.figures
         # Until the first step has reached the present, what is older than asked for does not count.
-        moment = Moment(now, kept.time - signs.LATE) if kept.time else Moment(now, self.since, drops=True)
+        moment = Moment(now, kept.time - episodes.LATE) if kept.time else Moment(now, self.since, drops=True)
         read, since = figures.read, 0.0 if kept.time else self.since
         kept.places = following.step(self.roots, kept.places, now, most=STEP, since=since)
         new = [sign for place in kept.places.values() if place.is_new for sign in self._signs(place, moment)]
@@ -134,12 +132,12 @@ class Watch:
                 for batch in messages(self.roots[place.root], place):
                     for each in pc.value_counts(pc.cast(batch.column("stage"), pa.string())).to_pylist():
                         figures.stages[str(each["values"])] += each["counts"]
-                    yield from signs.of_records(batch, moment)
+                    yield from episodes.of_records(batch, moment)
                 return
             for batch in log_entries(self.roots[place.root], place, self.options):
                 figures.entries += batch.num_rows
-                for sign in signs.of_entries(batch, moment):
-                    if sign.name == signs.SAVED:
+                for sign in episodes.of_entries(batch, moment):
+                    if sign.name == episodes.SAVED:
                         self.lags[place.root].printed(sign)
                     else:
                         yield sign

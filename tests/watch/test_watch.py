@@ -22,15 +22,14 @@ from stores import Record, store
 
 from kit.causes.alerts import DISK_FULL, LAG_GROWS, QUEUE_STANDS, STAGE, rules
 from kit.cli.main import cli
-from kit.inventory.following import Place
 from kit.inventory.references import Ref
 from kit.rocketmq import stages
 from kit.rocketmq.catalogue import EVENTS, PROBLEM
 from kit.watch import lag, loop, outlets, run
-from kit.watch.episodes import CLEAR, Episodes
+from kit.watch.episodes import CLEAR, Episodes, Sign
+from kit.watch.following import Place
 from kit.watch.loop import Watch
 from kit.watch.outlets import capture
-from kit.watch.signs import Sign
 from kit.watch.view import showing
 
 BEGIN = 1_795_305_600

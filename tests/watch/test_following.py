@@ -14,10 +14,9 @@ from stores import Record, store
 
 from kit.formats.commitlog.schema import FIELDS, Wanted
 from kit.formats.logs.schema import Options
-from kit.inventory import following
-from kit.inventory.following import FORGET, Place, State
 from kit.inventory.model import TEXTS
-from kit.watch import loop
+from kit.watch import following, loop
+from kit.watch.following import FORGET, Place, State
 
 
 @attrs.define
