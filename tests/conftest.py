@@ -16,7 +16,7 @@ OWN = ("RMQ_KIT_MASTER", "SPARK_REMOTE", "RMQ_KIT_SPARK_LOG")
 """Variables of whoever runs the tests that would change what the kit does."""
 
 ASKING = (
-    "test_failed.py", "test_growth.py", "test_partial.py", "test_replica_loss.py", "test_rows.py", "test_sends.py",
+    "test_failed.py", "test_growth.py", "test_partial.py", "test_rows.py", "test_sends.py",
     "test_setup.py", "test_small_evidence.py", "test_store_checks.py", "test_unread.py", "test_variants.py",
 )  # fmt: skip
 """Nearly all tests of these files open evidence and ask its tables."""

@@ -1,10 +1,8 @@
 """Hand-made evidence of a busy broker: commitlogs of one or two brokers, client and application logs, a ledger."""
 
 import datetime as dt
-import ipaddress
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from folders import put
 from stores import Record, store
@@ -50,15 +48,6 @@ def traffic(
 
 def write_store(folder: Path, records: list[Record]) -> None:
     put(folder / f"{0:020}", store(sorted(records, key=lambda r: r.stored), end=bytes(4096)).data)
-
-
-def segment(base: int, items: list[dict[str, Any]]) -> bytes:
-    """Return a commit log that begins at `base`, of records and traffic as rows of data say them."""
-    records: list[Record] = []
-    for item in items:
-        how = item | {"broker": ipaddress.ip_address(item.get("broker", "10.0.0.2")).packed}
-        records += traffic(how.pop("traffic"), **how) if "traffic" in how else [sent(**how)]
-    return store(sorted(records, key=lambda r: r.stored), base, end=bytes(4096)).data
 
 
 def clock(ms: int, fraction: str = "ms") -> str:

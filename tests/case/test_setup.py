@@ -5,7 +5,6 @@ from pathlib import Path
 
 import folders
 import pytest
-from size_evidence import too_large
 
 from kit.analysis import brokers, deployment, setup, sizes
 from kit.case.case import Case
@@ -46,8 +45,9 @@ def test_the_last_start_says_what_is_in_force(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("day", "release", "how"), [(6, "4.9.3", "total"), (7, "5.1.4", "body+64k")])
 def test_a_limit_is_that_of_the_release_which_refused(tmp_path: Path, day: int, release: str, how: str) -> None:
     """store/CommitLog 4.9.3 compares the whole record, store/MessageExtEncoder 5.1.4 the body, and the record with 64 KiB more."""
-    refused = too_large(0, "SendMessageThread_1", 5_000_000, 4_999_000, 4194304)
-    known = sizes.limits(opened(tmp_path, f"2024-05-{day:02} 18:00:00{refused[19:]}\n").facts)
+    refused = "message size exceeded, msg total size: 5000000, msg body size: 4999000, maxMessageSize: 4194304"
+    store = f"2024-05-{day:02} 18:00:00 WARN SendMessageThread_1 - {refused}\n"
+    known = sizes.limits(opened(tmp_path, store).facts)
     assert (known.version, known.how) == (release, how)
 
 

@@ -12,14 +12,12 @@ from typing import Any
 import busy_evidence as made
 import pyarrow.dataset as ds
 import pytest
-from click.testing import CliRunner
 from folders import put
 from stores import Record, store
 
 import kit
 from kit.case import tables, unreadable
 from kit.case.case import Case
-from kit.cli.main import cli
 from kit.evidence import archives, disk, workspace
 from kit.formats.commitlog import segments
 from kit.formats.logs import entries
@@ -179,15 +177,6 @@ def test_files_that_change_meanwhile(evidence: Path, how: str) -> None:
     assert len({r.file for r in case.unread()}) == 4
     assert all("good" in of_files(case, table) for table in ("messages", "logs", "rows", "config_files"))
     assert case.inventory.items and unreadable.of(case)
-
-
-@pytest.mark.parametrize("path", ["fifo", "/dev/zero"])
-def test_a_pipe_or_device_as_the_evidence(tmp_path: Path, path: str) -> None:
-    if path == "fifo":
-        os.mkfifo(tmp_path / path)
-    done = CliRunner().invoke(cli, ["inventory", str(tmp_path / path), "--workspace", str(tmp_path / "ws")])
-    assert done.exit_code == 2 and len(done.stderr.splitlines()) == 1
-    assert "pipe" in done.stderr
 
 
 def test_a_disk_that_is_full_is_nobodys_fault(evidence: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,25 +1,29 @@
 """A few lines and what they show: a row of `evidence/*.yaml` is a folder of text files and what is asked of it.
 
 - `files`: {name: lines}. `{3: line}` is a line three times, `{00..40/20: line <n>}` one for 00, 20 and 40; several lines in a list come as a block.
-- `stores`: {file of a commit log: records}: `key`, `born` and `stored` of one, or `traffic` until so many ms, as `busy_evidence` writes them. `declared`: zones.
-- `shows`: {cause: verdict}, or {cause: {verdict, figures, steps, quotes, asks, says, unsaid, advises, window}}: figures and steps that are named, words of the lines a step quotes, of what is asked for ("" for
-  anything), words its summary must have or not, words of its first remedy (`advises`). `problems`: {known problem: verdict}, all that are found.
+- `stores`: {file of a commit log: rows of `store_rows`}; `<id KEY>` in a line is the offset id of a record in one of them. `declared`: zones.
+- `shows`: {cause: verdict}, or {cause: {verdict, figures, steps, claims, quotes, asks, says, unsaid, nowhere, advises, window}}: figures and steps that are named, words of a step's claim and of the
+  lines it quotes, of what is asked for ("" for anything), words its summary must have or not, words that stand nowhere in the finding, words of its first remedy (`advises`).
+  `problems`: {known problem: verdict}, all that are found. `weighed`: by how large the evidence is.
 - `why`: where RocketMQ's sources say so.
 """
 
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import busy_evidence
 import msgspec
 import pytest
+import store_rows
 from folders import opened
 
 from kit import causes
 from kit.causes import known_problems, shown_by
 from kit.causes.findings import Finding
 from kit.causes.triage import plain
+from kit.i18n import LANGS
 
 ROWS = [
     pytest.param(row, id=f"{path.stem}: {row['name']}")
@@ -54,7 +58,9 @@ def check(found: Finding, expected: Any) -> None:
     figures = plain(found.figures)
     assert {name: figures[name] for name in wanted.get("figures", {})} == wanted.get("figures", {})
     steps = {step.id: step.holds for step in found.steps}
-    assert {name: steps.get(name) for name in wanted.get("steps", {})} == wanted.get("steps", {})
+    assert {name: steps.get(name, "absent") for name in wanted.get("steps", {})} == wanted.get("steps", {})
+    claims = {step.id: step.claim.render() for step in found.steps}
+    assert all(words in claims[name] for name, words in wanted.get("claims", {}).items())
     quoted = {step.id: " ".join(ref.text for ref in step.evidence) for step in found.steps}
     assert all(words in quoted[name] for name, words in wanted.get("quotes", {}).items())
     window = found.window and [at.isoformat() for at in found.window]
@@ -64,20 +70,24 @@ def check(found: Finding, expected: Any) -> None:
     assert "advises" not in wanted or wanted["advises"] in found.remedies[0].action.render("en")
     assert wanted.get("says", "") in found.shown_summary.render("en")
     assert "unsaid" not in wanted or wanted["unsaid"] not in found.summary.render("en")
-
-
-def stores(row: dict[str, Any]) -> dict[str, bytes]:
-    return {name: busy_evidence.segment(int(Path(name).name), items) for name, items in row.get("stores", {}).items()}
+    for words in wanted.get("nowhere", ()):
+        assert words not in json.dumps([plain(found.as_dict(lang)) for lang in LANGS], ensure_ascii=False)
 
 
 @pytest.mark.parametrize("row", ROWS)
 def test_it_shows_what_it_shows(row: dict[str, Any], tmp_path: Path) -> None:
+    stores, ids = {}, dict[str, str]()
+    for name, rows in row.get("stores", {}).items():
+        stores[name], each = store_rows.segment(int(Path(name).name), rows)
+        ids = each | ids
     files = {name: "".join(f"{line}\n" for line in lines(items)) for name, items in row.get("files", {}).items()}
-    case = opened(tmp_path, files | stores(row), **row.get("declared", {}))
+    files = {name: re.sub("<id (.*?)>", lambda key: ids[key[1]], text) for name, text in files.items()}
+    facts = opened(tmp_path, files | stores, **row.get("declared", {})).facts
     if "problems" in row:
-        assert {found.cause: found.verdict for found in known_problems.examine(case.facts)} == row["problems"]
+        assert {found.cause: found.verdict for found in known_problems.examine(facts)} == row["problems"]
     for slug, expected in row.get("shows", {}).items():
-        check(causes.examine(case.facts, slug), expected)
+        found = causes.examine(facts, slug)
+        check(shown_by.weighed(facts, found) if row.get("weighed") else found, expected)
 
 
 def test_short_forms_are_written_out() -> None:

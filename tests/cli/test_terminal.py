@@ -153,12 +153,6 @@ def test_notebooks_are_opened_on_the_evidence(tmp_path: Path, monkeypatch: pytes
     assert not list(Path("paste.log-notebooks").glob("8*"))
 
 
-def test_a_report_on_a_cause_that_is_none_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "paste.log").write_text(BUSY)
-    refused = run("report", str(tmp_path / "paste.log"), "--out", str(tmp_path / "out"), "--cause", "broker-bsy")
-    assert refused.exit_code == 2 and refused.stderr.count("\n") == 1 and "broker-busy" in refused.stderr
-
-
 def test_an_interrupt_ends_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt

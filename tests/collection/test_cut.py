@@ -13,7 +13,6 @@ import pytest
 import recorded
 import stores
 from click.testing import CliRunner
-from folders import put
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -189,14 +188,3 @@ def test_a_topic(spark: Any, evidence: Path, tmp_path: Path) -> None:
     ended = {hashlib.sha1(str(half["queue_offset"]).encode()).hexdigest() for half in halves}
     ops = [t for t in truth if t["topic"] == "RMQ_SYS_TRANS_OP_HALF_TOPIC"]
     assert {t["physical_offset"] for t in ops} & kept == {t["physical_offset"] for t in ops if t["body_sha1"] in ended}
-
-
-@pytest.mark.spark
-def test_folders_of_others_and_of_the_evidence_are_refused(evidence: Path, tmp_path: Path) -> None:
-    put(tmp_path / "e" / "broker.conf", (evidence / "broker/broker.conf").read_bytes())
-    put(tmp_path / "full" / "x", "x")
-    for out, said in ((tmp_path / "full", "was not written by this kit"), (tmp_path / "e/out", "inside the evidence")):
-        done = CliRunner().invoke(cli, ["cut", str(tmp_path / "e"), "--out", str(out)])
-        assert done.exit_code == 2
-        assert said in done.output
-        assert done.output.count("\n") == 1

@@ -64,26 +64,10 @@ def _same(expected: dict[str, Any], actual: dict[str, Any]) -> None:
     assert not differ, f"{len(differ)} differences:\n" + "\n".join(differ)
 
 
-REF = {"file": "broker.log", "line": 7, "text": "slow"}
-STEP = {"id": "slow", "claim": "It is slow", "role": "deciding", "holds": True, "evidence": [REF]}
-FOUND = {
-    "cause": "busy", "kind": "root_cause", "verdict": "confirmed", "window": None, "explained_by": [],
-    "figures": {"n": 3, "share": 0.1}, "missing": [], "steps": [STEP],
-}  # fmt: skip
+FOUND = rows_of(__file__, "found")
 
 
-@pytest.mark.parametrize(
-    ("changed", "says"),
-    [
-        ({"verdict": "suspected"}, '"verdict": "suspected"'),
-        ({"window": ["a", "b"]}, '"window": ["a", "b"]'),
-        ({"figures": {"n": 3.0, "share": 0.1 + 1e-12}}, '"n": 3.0,'),
-        ({"missing": [{}]}, '"missing": 1'),
-        # Another line that is quoted, or its text; a step with another claim is the same.
-        ({"steps": [STEP | {"claim": "Otherwise", "evidence": [REF | {"text": "slower"}]}]}, "broker.log:7 #"),
-        ({"verdict": "failed", "error": {"type": "KeyError", "message": "no column", "where": "kit/x.py:3 in f"}}, "no column"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("changed", "says"), rows_of(__file__, "a_difference_is_a_line_of_its_cause"))
 def test_a_difference_is_a_line_of_its_cause(changed: dict[str, Any], says: str) -> None:
     kept, now = (golden.digest({"root_causes": [], "findings": [FOUND | each]}) for each in ({}, changed))
     was, is_ = golden.differences(kept, now)

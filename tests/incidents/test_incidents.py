@@ -120,10 +120,3 @@ def test_the_gallery_replaces_its_own_page_and_nobody_elses(reports: Path) -> No
     result = CliRunner().invoke(cli, ["gallery", str(reports)])
     assert result.exit_code == 2
     assert (reports / "index.html").read_text() == "<html>ours</html>"
-
-
-@pytest.mark.parametrize("where", ["missing", "quiet/findings.json"])
-def test_the_gallery_of_no_folder_is_one_line(reports: Path, where: str) -> None:
-    result = CliRunner().invoke(cli, ["gallery", str(reports / where)])
-    assert result.exit_code == 2
-    assert len(result.output.strip().splitlines()) == 1

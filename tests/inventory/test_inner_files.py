@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from folders import take, zip_of
+from table import rows_of
 
 from kit.evidence import archives
 from kit.inventory import recognise
@@ -47,22 +48,10 @@ def test_what_is_said_around_a_table_stays(tmp_path: Path) -> None:
     assert kinds["chat.txt"] in ("text", "log")
 
 
-GROUPS = [{"group": f"stock-audit-{n}", "count": n, "consumeType": "CONSUME_PASSIVELY"} for n in range(20)]
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("a.md", "| name | meaning |\n|---|---|\n| broker | keeps messages |\n| topic | a name |\n"),
-        ("b.json", '{"a": 1}\n{"a": 2}\n'),
-        ("numbers.json", "".join(json.dumps({"a": n, "b": -n}) + "\n" for n in range(1000))),
-        # What the dashboard answers has groups and states, and nothing that happened.
-        ("groups.json", json.dumps({"status": 0, "data": GROUPS})),
-    ],
-)
-def test_tables_that_are_no_evidence_are_left_out(name, text, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("name", "text", "times"), rows_of(__file__, "tables_that_are_no_evidence_are_left_out"))
+def test_tables_that_are_no_evidence_are_left_out(name, text, times, tmp_path, monkeypatch):
     monkeypatch.setattr(recognise, "_SAMPLE", 10)
-    found = take(tmp_path, {name: text})
+    found = take(tmp_path, {name: "".join(text.replace("#", str(n)) for n in range(times))})
     assert not [i.file for i in found.items if "#" in i.file or i.kind in ("rows", "sends")]
     assert not list((tmp_path / "w").glob("spool/*/files/*"))
 
@@ -79,13 +68,6 @@ def test_large_unknown_files_are_not_hashed(tmp_path: Path, monkeypatch: pytest.
     found = take(tmp_path, {"t_order.csv": CSV, "heap.hprof": b"JAVA PROFILE 1.0.2\0" + os.urandom(2 << 20)})
     assert found.not_recognised == ("heap.hprof",)
     assert hashed == ["t_order.csv"]
-
-
-def test_a_ledger_of_sends_with_messages_of_errors_stays_one(tmp_path: Path) -> None:
-    results = [("SEND_OK", ""), *[("MQBrokerException", '"broker busy, start flow control"')] * 29]
-    rows = [f"ORD{n:05},2026-11-23 10:22:{n:02},{result},{text}" for n, (result, text) in enumerate(results)]
-    found = take(tmp_path, {"sends.csv": "\n".join(["key,time,result,message", *rows, ""])})
-    assert [(i.file, i.kind) for i in found.items] == [("sends.csv", "sends")]
 
 
 def test_of_a_long_table_the_first_rows_are_read_and_that_is_said(tmp_path, monkeypatch):

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 import recorded
+from folders import opened
 from page import Page
-from size_evidence import CHECK
 from table import rows_of
 
 import kit
@@ -64,31 +64,10 @@ def test_a_healthy_system_has_no_story(tmp_path: Path) -> None:
     assert "The put-back was refused" not in told.own and "was refused for its size, again" not in told.own
 
 
-def paste(folder: Path) -> Path:
-    """A paste that makes each of the five suspected and says nothing that the published cases say."""
-    leaked = EVENTS["leaked-half-printed"].example
-    lines = (
-        "it began after the last deployment, what is it?",
-        f"2024-05-14 10:00:01 WARN {CHECK} - {leaked}",
-        (
-            f"2024-05-14 10:00:02 ERROR {CHECK} - PutBackToHalfQueueReturnResult write failed, "
-            "topic: RMQ_SYS_TRANS_HALF_TOPIC, queueId: 0, msgId: AC1E280900002A9F000000000004B3C8"
-        ),
-        "send() printed msgId=AC1E28051F4418B4AAC2691A0C3B0007, the dashboard shows AC1E280900002A9F00000000000A11F0, why?",
-        "2024-05-14 10:00:03,123 WARN RocketmqClient - sendKernelImpl exception, resend at once",
-        "org.apache.rocketmq.remoting.exception.RemotingTimeoutException: wait response on the channel <172.30.40.9:10911> timeout, 3000(ms)",
-        "2024-05-14 10:00:04,123 INFO RocketmqClient - executeLocalTransactionBranch exception",
-    )
-    folder.mkdir()
-    (folder / "paste.txt").write_text("\n".join(lines) + "\n")
-    return folder
-
-
 def test_a_suspicion_tells_no_story(tmp_path: Path) -> None:
-    evidence = paste(tmp_path / "e")
-    told, verdicts = report(kit.open_case(evidence, tmp_path / "ws"), tmp_path / "out", *CLAIMS)
+    said = rows_of(__file__, "paste").format(leaked=EVENTS["leaked-half-printed"].example)
+    told, verdicts = report(opened(tmp_path, {"paste.txt": said}), tmp_path / "out", *CLAIMS)
     assert {verdicts[cause] for cause in CLAIMS} == {"suspected"}
-    said = (evidence / "paste.txt").read_text()
     own = [text for text in stories(told.own, *CLAIMS) if text.partition(": ")[2] not in said]
     assert own == [] and told.apart == ""
     # A few lines were pasted: nothing here comes in tens.
