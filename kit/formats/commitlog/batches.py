@@ -30,8 +30,8 @@ def binary(buf: Bytes, at: np.ndarray, sizes: np.ndarray) -> pa.BinaryArray:
     """Return the bytes at these positions; size -1 is null."""
     offsets = np.zeros(len(sizes) + 1, np.int32)
     np.cumsum(np.maximum(sizes, 0), dtype=np.int32, out=offsets[1:])
-    data = np.empty(int(offsets[-1]), np.uint8)
-    gather(buf, at, offsets, data)
+    data = np.empty(int(offsets[-1]) + 8, np.uint8)
+    gather(c.words(buf), at, offsets, c.words(data))
     return pa.Array.from_buffers(
         pa.binary(), len(sizes), [_validity(sizes >= 0), pa.py_buffer(offsets), pa.py_buffer(data)]
     )
@@ -39,6 +39,10 @@ def binary(buf: Bytes, at: np.ndarray, sizes: np.ndarray) -> pa.BinaryArray:
 
 def _validity(present: np.ndarray) -> pa.Buffer | None:
     return None if present.all() else pa.py_buffer(np.packbits(present, bitorder="little"))
+
+
+def _known(values: np.ndarray, unknown: np.ndarray) -> pa.Array:
+    return pa.array(values, mask=unknown if unknown.any() else None)
 
 
 def texts(raw: pa.BinaryArray) -> tuple[pa.StringArray, np.ndarray | None]:
@@ -61,13 +65,14 @@ def address(host: bytes) -> str:
     return f"[{':'.join(groups)}]:{port}"
 
 
-def offset_ids(hosts: pa.BinaryArray, physical: np.ndarray) -> pa.StringArray:
+def offset_ids(codes: np.ndarray, hosts: pa.BinaryArray, physical: np.ndarray) -> pa.StringArray:
     """Return offset message ids: store host and physical offset in upper-case hex (`MessageDecoder`)."""
-    bounds, raw = np.frombuffer(hosts.buffers()[1], np.int32), np.frombuffer(hosts.buffers()[2] or b"", np.uint8)
-    offsets = 2 * (bounds + 8 * np.arange(len(bounds), dtype=np.int32))
+    bounds, raw = np.frombuffer(hosts.buffers()[1], np.int32), np.frombuffer(hosts.buffers()[2], np.uint8)
+    offsets = np.zeros(len(codes) + 1, np.int32)
+    np.cumsum(2 * (np.diff(bounds) + 8)[codes], dtype=np.int32, out=offsets[1:])
     digits = np.empty(int(offsets[-1]) // 2, np.uint16)
-    c.hex_ids(raw, bounds, physical, _HEX, digits)
-    return pa.Array.from_buffers(pa.string(), len(hosts), [None, pa.py_buffer(offsets), pa.py_buffer(digits)])
+    c.hex_ids(raw, bounds, codes, physical, _HEX, digits)
+    return pa.Array.from_buffers(pa.string(), len(codes), [None, pa.py_buffer(offsets), pa.py_buffer(digits)])
 
 
 def misplaced(times: np.ndarray) -> np.ndarray:
@@ -130,6 +135,7 @@ _HASHES: Final = {
 _PLAIN: Final = tuple(_HASHES)[:2]
 """Those with a value of its own in nearly every record."""
 _TRACE: Final = rf"^(?:{'|'.join(rocketmq.TRACE_TYPES)})\x{f.TRACE_FIELD:02x}(?s:.)"
+_TRACE_BEGINS: Final = np.array(sorted({kind.encode()[0] for kind in rocketmq.TRACE_TYPES}), np.uint8)
 _TRACE_HEAD: Final = 2 + max(map(len, rocketmq.TRACE_TYPES))
 """Bytes of a body in which that is."""
 _CODECS: Final = pa.array(["none", "zlib", "lz4", "zstd"])
@@ -137,29 +143,25 @@ BODY_BATCH: Final = 32 << 20
 """How many bytes of unpacked bodies are handed on at once."""
 
 
-Values = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-"""Codes, values, sizes and counts of `columns.properties`, and which texts are untidy."""
-
-
 def take_apart(
     buf: Bytes, at: np.ndarray, sizes: np.ndarray, names: Sequence[str], *, maps: bool = False
-) -> tuple[Values, pa.MapArray | None]:
+) -> tuple[c.Texts, pa.MapArray | None]:
     """Return the values of well-known properties in these texts, and on demand all properties of tidy ones as maps.
 
     Raise `ArrowInvalid` for maps of broken UTF-8.
     """
-    shape, hashes = (len(names), len(at)), np.array([_HASHES[name] for name in names], np.uint64)
-    codes, values, lengths = np.empty(shape, np.int32), np.empty(shape, np.int64), np.empty(shape, np.int32)
-    numbered = codes, values, lengths, np.zeros(len(names), np.int64), np.zeros(len(at), bool)
+    texts = c.Texts.room(len(names), len(at))
+    hashes = np.array([_HASHES[name] for name in names], np.uint64)
     size = int(sizes.sum()) if maps else 0
     firsts, ends = np.zeros(len(at) + 1 if maps else 0, np.int32), np.empty((2, 1 + size // 3), np.int32)
     data = np.empty((2, size + 8), np.uint8)
     plain = sum(name in _PLAIN for name in names)
-    count = c.properties(buf, c.words(buf), at, sizes, hashes, plain, numbered, (firsts, ends, *map(c.words, data)))
+    room = np.zeros(c.ITEMS + 1, c.ITEM), firsts, ends, *map(c.words, data)
+    count = c.properties(c.words(buf), at, sizes, hashes, plain, texts, room)
     if not maps:
-        return numbered, None
+        return texts, None
     parts = (_strings(each[: count + 1], part) for each, part in zip(ends, data, strict=True))
-    return numbered, pa.MapArray.from_arrays(pa.array(firsts), *parts)
+    return texts, pa.MapArray.from_arrays(pa.array(firsts), *parts)
 
 
 def _strings(ends: np.ndarray, data: np.ndarray) -> pa.StringArray:
@@ -207,8 +209,8 @@ class Rows:
         if "topic" in cached:
             self.topic = cached["topic"].take(pa.array(rows))
         if "_values" in cached:
-            codes, *places, untidy = cached["_values"]
-            self._values = (np.take(codes, rows, axis=1), *places, untidy[rows])
+            values = cached["_values"]
+            self._values = values._replace(codes=np.take(values.codes, rows, axis=1), untidy=values.untidy[rows])
 
     def in_topics(self, topics: frozenset[str]) -> np.ndarray:
         """Return which rows are of one of these topics."""
@@ -217,9 +219,12 @@ class Rows:
 
     def traced(self, topics: frozenset[str]) -> np.ndarray:
         """Return which rows are message traces: those in these topics, or whose body begins like one."""
-        is_plain = self.records["body_codec"] == PLAIN
-        heads = binary(self.buf, self.records["body"], np.minimum(self.records["body_size"], _TRACE_HEAD))
-        return self.in_topics(topics) | (is_plain & np.asarray(pc.match_substring_regex(heads, _TRACE)))
+        at, size = self.number("body"), self.number("body_size")
+        like = np.isin(self.buf[at], _TRACE_BEGINS) & (self.records["body_codec"] == PLAIN)
+        rows = np.flatnonzero(like)
+        heads = binary(self.buf, at[rows], np.minimum(size[rows], _TRACE_HEAD))
+        like[rows] = np.asarray(pc.match_substring_regex(heads, _TRACE))
+        return self.in_topics(topics) | like
 
     def by_stage(self) -> list[pa.Array]:
         """Group the rows by stage, so that who asks for one reads few row groups; return the columns of `LINEAGE`."""
@@ -235,18 +240,18 @@ class Rows:
         if name in _HASHES:
             return self._property(name)
         if name in ("born_timestamp", "store_timestamp"):
-            time = self.records[name]
+            time = self.number(name)
             unknown = (time < 0) | (time > LAST_MS)
-            return pa.array(np.where(unknown, 0, time) * 1000, mask=unknown).view(TIMESTAMP)
+            return _known(np.where(unknown, 0, time) * 1000, unknown).view(TIMESTAMP)
         if name in ("born_host", "store_host"):
             return self._hosts(name)
         if name == "body_codec":
             codes = self.number("body_codec")
-            return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes == c.UNKNOWN), _CODECS)
+            return pa.DictionaryArray.from_arrays(_known(codes, codes == c.UNKNOWN), _CODECS)
         if name == "properties":
             return self._maps()
         if name == "offset_msg_id":
-            return offset_ids(self._strings("store_host"), self.records["physical_offset"])
+            return offset_ids(*self._numbered("store_host"), self.records["physical_offset"])
         if name == MISPLACED:
             return pa.array(self.records[name].astype(bool))
         if name == TRACED:
@@ -297,11 +302,10 @@ class Rows:
 
     def _property(self, name: str) -> pa.Array:
         """Build the column of a known property: plain where nearly every record has its own value, else coded."""
-        nth = self._nth[name]
-        codes, at, sizes, counts = (each[nth] for each in self._values[:4])
         if name not in _PLAIN:
-            return self._coded(codes, binary(self.buf, at[:counts], sizes[:counts]))
-        column, broken = texts(binary(self.buf, at[codes], np.where(codes < 0, -1, sizes[codes])))
+            return self._coded(*self._different(self._values, self._nth[name]))
+        codes, values = (each[self._nth[name]] for each in self._values[:2])
+        column, broken = texts(binary(self.buf, values["at"][codes], np.where(codes < 0, -1, values["size"][codes])))
         self._mark(broken, c.BAD_TEXT)
         return column
 
@@ -310,10 +314,10 @@ class Rows:
         known, broken = texts(values)
         if broken is not None:
             self._mark((codes >= 0) & broken[codes], c.BAD_TEXT)
-        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), known)
+        return pa.DictionaryArray.from_arrays(_known(codes, codes < 0), known)
 
     @cached_property
-    def _values(self) -> Values:
+    def _values(self) -> c.Texts:
         return take_apart(self.buf, self.number("properties"), self.number("properties_size"), tuple(self._nth))[0]
 
     def _maps(self) -> pa.MapArray:
@@ -321,7 +325,7 @@ class Rows:
         at, sizes = self.number("properties"), self.number("properties_size")
         with contextlib.suppress(pa.ArrowInvalid):
             self._values, column = take_apart(self.buf, at, sizes, tuple(self._nth), maps=True)
-            if not self._values[-1].any():
+            if not self._values.untidy.any():
                 return column
         _, bounds, data = self.text.buffers()
         bounds = np.frombuffer(bounds, np.int32)
@@ -333,7 +337,7 @@ class Rows:
         at, sizes = self.number("properties"), self.number("properties_size")
         last = self.buf[np.maximum(at + sizes - 1, 0)]
         raw = binary(self.buf, at, sizes - ((sizes > 0) & (last == c.ITEM_END)))
-        if (untidy := self._values[-1]).any():
+        if (untidy := self._values.untidy).any():
             rows = np.flatnonzero(untidy)
             rebuilt = [tidy(raw[row].as_py()) for row in rows.tolist()]
             raw = pc.replace_with_mask(raw, pa.array(untidy), pa.array([text for text, _ in rebuilt], pa.binary()))
@@ -349,23 +353,32 @@ class Rows:
     def _strings(self, name: str) -> pa.BinaryArray:
         return binary(self.buf, self.records[name], self.records[f"{name}_size"])
 
+    def _numbered(self, name: str) -> tuple[np.ndarray, pa.BinaryArray]:
+        """Return the number of each string of a field, and the different strings."""
+        texts = c.Texts.room(1, len(self))
+        c.number(c.words(self.buf), self.records[name], self.records[f"{name}_size"], texts)
+        return self._different(texts, 0)
+
+    def _different(self, texts: c.Texts, nth: int) -> tuple[np.ndarray, pa.BinaryArray]:
+        values = texts.values[nth, : texts.counts[nth]]
+        return texts.codes[nth], binary(self.buf, values["at"], values["size"])
+
     @cached_property
     def topic(self) -> pa.DictionaryArray:
-        column = self._strings("topic").dictionary_encode()
-        return self._coded(column.indices.to_numpy(), column.dictionary)
+        return self._coded(*self._numbered("topic"))
 
     def _hosts(self, name: str) -> pa.DictionaryArray:
-        column = self._strings(name).dictionary_encode()
-        hosts = [address(host) for host in column.dictionary.to_pylist()]
+        codes, different = self._numbered(name)
+        hosts = [address(host) for host in different.to_pylist()]
         bad = np.array([not 0 <= int(host.rpartition(":")[2]) <= 65535 for host in hosts], bool)
-        self._mark(bad[column.indices.to_numpy()], c.BAD_HOST)
-        return pa.DictionaryArray.from_arrays(column.indices, pa.array(hosts, pa.string()))
+        self._mark(bad[codes] if bad.any() else None, c.BAD_HOST)
+        return pa.DictionaryArray.from_arrays(codes, pa.array(hosts, pa.string()))
 
     def _lineage(self) -> list[pa.Array]:
         """Return the columns of `LINEAGE`, worked out once for each combination of topic, REAL_TOPIC and flags."""
 
         def has(*names: str) -> np.ndarray:
-            return np.any([self._values[0][self._nth[promoted(name)]] >= 0 for name in names], axis=0)
+            return np.any([self._values.codes[self._nth[promoted(name)]] >= 0 for name in names], axis=0)
 
         topic, target = self.topic, self._property(promoted(rocketmq.REAL_TOPIC))
         transaction = self.records["sys_flag"] & rocketmq.TRANSACTION_MASK

@@ -6,12 +6,11 @@ Positions come from `kit.formats.commitlog.walk`, which has checked every length
 from __future__ import annotations
 
 import zlib
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from kit.formats.commitlog.records import _ONE, Bytes, be16, be32, be64
+from kit.formats.commitlog.records import _ONE, Bytes, be16, be32, be64, inlined, kernel
 from kit.formats.values import LAST_MS
 from kit.rocketmq import binary_format as f
 
@@ -36,7 +35,7 @@ RECORD: Final = np.dtype([
 PLAIN, ZLIB, LZ4, ZSTD, UNKNOWN = range(5)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def headers(buf: Bytes, starts: Any, records: Any) -> None:
     """Read the fields of each record."""
     for row in range(len(starts)):
@@ -75,7 +74,7 @@ def headers(buf: Bytes, starts: Any, records: Any) -> None:
             one.mark |= BAD_TIME
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def codec(buf: Bytes, at: int, size: int, flags: int) -> int:
     """Return the codec that flags claim, `-1 - codec` where the body does not begin so (`CompressorFactory`)."""
     if not flags & f.COMPRESSED:
@@ -92,9 +91,11 @@ def codec(buf: Bytes, at: int, size: int, flags: int) -> int:
 
 
 NAME_END, ITEM_END = 1, 2
+_BUCKETS: Final = 12
+"""Bits of a hash by which different values of a column are found."""
 ITEMS: Final = 64
 """A record with more properties than this has its text put together again: nobody compares so many names."""
-_EIGHT, _SIXTEEN = np.uint64(8), np.uint64(16)
+_FOUR, _EIGHT, _SIXTEEN = np.uint64(4), np.uint64(8), np.uint64(16)
 _PRIME, _MIX = np.uint64(0x100000001B3), np.uint64(0x9E3779B97F4A7C15)
 _BYTE, _LOW, _HIGH = np.uint64(255), np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
 
@@ -113,36 +114,42 @@ def words(data: Bytes) -> np.ndarray:
     return np.ndarray(len(data) - 7, np.uint64, data, strides=(1,))
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _word(words: Any, at: Any) -> Any:
     """Return the eight bytes from `at` on, zeros behind the last one."""
     last = np.uint64(len(words) - 1)
     return words[at] if at <= last else words[last] >> (at - last) * _EIGHT
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
+def _rest(words: Any, at: Any, size: Any) -> Any:
+    """Return the last bytes of a text, eight at most, as one number: 0 for none."""
+    return _word(words, at) << (_EIGHT - size) * _EIGHT if size else np.uint64(0)
+
+
+@inlined
 def _same(words: Any, one: Any, other: Any, size: Any) -> Any:
-    """Return whether two texts of one size, at least 1, are the same."""
+    """Return whether two texts of one size are the same."""
     left = np.uint64(size)
     while left > _EIGHT:
         if words[one] != words[other]:
             return False
         one, other, left = one + _EIGHT, other + _EIGHT, left - _EIGHT
-    return (_word(words, one) ^ _word(words, other)) << (_EIGHT - left) * _EIGHT == 0
+    return _rest(words, one, left) == _rest(words, other, left)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _hash(words: Any, at: Any, size: Any) -> Any:
-    """Hash a text of at least one byte; its upper bits are as good as random."""
+    """Hash a text; its upper bits are as good as random."""
     left = hashed = np.uint64(size)
     while left > _EIGHT:
         hashed = (hashed ^ words[at]) * _MIX
         hashed ^= hashed >> np.uint64(32)
         at, left = at + _EIGHT, left - _EIGHT
-    return (hashed ^ _word(words, at) << (_EIGHT - left) * _EIGHT) * _MIX
+    return (hashed ^ _rest(words, at, left)) * _MIX
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _copy(words: Any, at: Any, size: Any, out: Any, to: Any) -> Any:
     """Copy a text, and up to seven bytes behind it; return where it ends there."""
     end = to + np.uint64(size)
@@ -152,74 +159,118 @@ def _copy(words: Any, at: Any, size: Any, out: Any, to: Any) -> Any:
     return end
 
 
-@njit(cache=True, nogil=True)
-def properties(buf: Bytes, words: Any, at: Any, lengths: Any, names: Any, plain: int, numbered: Any, maps: Any) -> int:
-    """Take property texts apart; return how many items they have.
+VALUE: Final = np.dtype([("at", "i8"), ("hash", "u8"), ("size", "i4"), ("other", "i4")])
+"""One of the different texts of a column: where it begins, its hash, its size, another one whose hash begins alike."""
 
-    `names`: different hashes of well-known names (`name_hash`), whose different values are numbered; those of the
-    first `plain` are not compared. `numbered`: codes (-1: none) of the texts, values and sizes of what they stand for,
-    how many these are, a row for each name; and whether an item is malformed, without value or replaced by a later one
-    (`string2messageProperties`). `maps`: the first item of each text, where each name and each value ends, these names
-    and values one behind the other; no rows where nobody asks.
+
+class Texts(NamedTuple):
+    """Columns of texts whose different values are numbered: the number of each text (-1: none), the values, how many
+    these are, the last one of each begin of a hash, the number given last: each has a row for each column; and which
+    texts of properties are untidy: with an item that is malformed, without value or replaced by a later one.
     """
-    codes, values, sizes, counts, untidy = numbered
-    firsts, ends, keys, contents = maps
-    lookup = np.full(256, -1, np.int64)
-    for name in range(len(names)):
-        slot = np.int64(names[name] & np.uint64(255))
-        while lookup[slot] >= 0:
-            slot = (slot + 1) & 255
-        lookup[slot] = name
-    bits = np.uint64(4)
-    while np.int64(1) << bits < 2 * len(at):
-        bits += _ONE
-    table, hashes = np.full((len(names), np.int64(1) << bits), -1, np.int32), np.empty(values.shape, np.uint64)
-    # Properties mostly come in one order: where each name was last, its size with its end, its number; its value.
-    before, seen = np.zeros((ITEMS + 1, 5), np.int64), np.zeros(ITEMS + 1, np.uint64)
-    different = 0  # So many names of `before`, the first ones, are different.
-    lasts = np.full(len(names), -1, np.int64)
-    codes[:], ends[:, 0] = -1, 0
+
+    codes: np.ndarray
+    values: np.ndarray
+    counts: np.ndarray
+    heads: np.ndarray
+    lasts: np.ndarray
+    untidy: np.ndarray
+
+    @classmethod
+    def room(cls, columns: int, rows: int) -> Texts:
+        """Return room for so many texts."""
+        codes, values = np.full((columns, rows), -1, np.int32), np.empty((columns, rows), VALUE)
+        heads, lasts = np.full((columns, 1 << _BUCKETS), -1, np.int32), np.full(columns, -1)
+        return cls(codes, values, np.zeros(columns, np.int64), heads, lasts, np.zeros(rows, bool))
+
+
+@inlined
+def _number(words: Any, at: Any, size: Any, column: int, row: int, texts: Any) -> None:
+    """Give a text its number; most are the same as the last one of their column."""
+    codes, values, counts, heads, lasts, _ = texts
+    code = lasts[column]
+    if code < 0 or values[column, code].size != size or not _same(words, at, np.uint64(values[column, code].at), size):
+        hashed = _hash(words, at, size)
+        head = np.int64(hashed >> np.uint64(64 - _BUCKETS))
+        code = np.int64(heads[column, head])
+        while code >= 0 and not (
+            values[column, code].hash == hashed
+            and values[column, code].size == size
+            and _same(words, at, np.uint64(values[column, code].at), size)
+        ):
+            code = np.int64(values[column, code].other)
+        if code < 0:
+            code = counts[column]
+            one = values[column, code]
+            one.at, one.hash, one.size, one.other = at, hashed, size, heads[column, head]
+            counts[column], heads[column, head] = code + 1, code
+        lasts[column] = code
+    codes[column, row] = code
+
+
+@kernel
+def number(words: Any, at: Any, sizes: Any, texts: Any) -> None:
+    """Number the texts of one column."""
+    for row in range(len(at)):
+        _number(words, np.uint64(at[row]), np.int64(sizes[row]), 0, row, texts)
+
+
+ITEM: Final = np.dtype([*((name, "u8") for name in ("at", "size", "hash", "value")), ("length", "i8"), ("name", "i8")])
+"""A property: its name with what ends it, the hash and the number of its name, its value."""
+
+
+@kernel
+def properties(words: Any, at: Any, sizes: Any, names: Any, plain: int, texts: Any, room: Any) -> int:
+    """Take property texts apart (`string2messageProperties`); return how many items they have.
+
+    `names`: different hashes of well-known names (`name_hash`), a column of `texts` each; the values of the first
+    `plain` are not compared. `room`: for `ITEM`s; for maps the first item of each text, where each name and each value
+    ends, these names and values one behind the other: no rows where nobody asks.
+    """
+    before, firsts, ends, keys, contents = room
+    # Properties mostly come in one order: what each was last. So many of these, the first ones, have different names.
+    different = 0
+    ends[:, 0] = 0
     total, key, content = 0, np.uint64(0), np.uint64(0)
     for row in range(len(at)):
         here = np.uint64(at[row])
-        end = here + np.uint64(lengths[row])
+        end = here + np.uint64(sizes[row])
         items = 0
         while here < end:
-            first, size = here, np.uint64(before[items, 1])
-            if size and here + size <= end and _same(words, here, np.uint64(before[items, 0]), size):
-                hashed, name, value = seen[items], before[items, 2], here + size
-            else:
+            one, first = before[items], here
+            hashed, name, value = one.hash, one.name, here + one.size
+            if one.size == 0 or value > end or not _same(words, here, one.at, one.size):
                 hashed, different = np.uint64(0), min(different, items)
-                while here < end and buf[here] != NAME_END and buf[here] != ITEM_END:
-                    hashed = (hashed ^ np.uint64(buf[here])) * _PRIME
-                    here += _ONE
-                value = here + _ONE if here < end and buf[here] == NAME_END and here > first else here
-                slot = np.int64(hashed & np.uint64(255))
-                while lookup[slot] >= 0 and names[lookup[slot]] != hashed:
-                    slot = (slot + 1) & 255
-                name = lookup[slot]
+                byte = _word(words, here) & _BYTE
+                while here < end and byte != NAME_END and byte != ITEM_END:
+                    hashed, here = (hashed ^ byte) * _PRIME, here + _ONE
+                    byte = _word(words, here) & _BYTE
+                value = here + _ONE if here < end and byte == NAME_END and here > first else here
+                name = len(names) - 1
+                while name >= 0 and names[name] != hashed:
+                    name -= 1
             here = value
-            while here + _EIGHT <= end:
-                rest = words[here] ^ (_LOW * np.uint64(ITEM_END))
-                if (rest - _LOW) & ~rest & _HIGH != np.uint64(0):
+            while here < end:
+                rest = _word(words, here) ^ (_LOW * np.uint64(ITEM_END))
+                found = (rest - _LOW) & ~rest & _HIGH  # The lowest bit is that of the first byte that ends an item.
+                if found:
+                    here += (((found - _ONE) & ~found & _LOW) * _LOW >> np.uint64(56)) - _ONE
                     break
                 here += _EIGHT
-            while here < end and buf[here] != ITEM_END:
-                here += _ONE
+            here = min(here, end)
             length = np.int64(here - value)
             here += _ONE
-            if value - first < np.uint64(2) or length == 0 or buf[value - _ONE] != NAME_END:
-                untidy[row] = True
+            if value - first < np.uint64(2) or length == 0 or _word(words, value - _ONE) & _BYTE != NAME_END:
+                texts.untidy[row] = True
                 continue
             if items >= different:
                 twice = items == ITEMS
                 for item in range(items):
-                    twice |= seen[item] == hashed
-                untidy[row] |= twice
+                    twice |= before[item].hash == hashed
+                texts.untidy[row] |= twice
                 different = items if twice else items + 1
-            before[items, 0], before[items, 1], before[items, 2] = first, value - first, name
-            before[items, 3], before[items, 4] = value, length
-            seen[items] = hashed
+            one.at, one.size, one.value, one.length = first, value - first, value, length
+            one.hash, one.name = hashed, name
             items = min(items + 1, ITEMS)
             total += 1
             if len(firsts):
@@ -229,48 +280,25 @@ def properties(buf: Bytes, words: Any, at: Any, lengths: Any, names: Any, plain:
         if len(firsts):
             firsts[row + 1] = total
         for item in range(items - 1, -1, -1):
-            name, value, length = before[item, 2], np.uint64(before[item, 3]), before[item, 4]
-            if name < 0 or codes[name, row] >= 0:
+            one = before[item]
+            if one.name < 0 or texts.codes[one.name, row] >= 0:
                 continue
-            if name < plain:
-                codes[name, row], values[name, row], sizes[name, row] = row, value, length
-                continue
-            code = lasts[name]
-            if (
-                code < 0
-                or sizes[name, code] != length
-                or not _same(words, value, np.uint64(values[name, code]), length)
-            ):
-                hashed = _hash(words, value, length)
-                slot = np.int64(hashed >> (np.uint64(64) - bits))
-                code = np.int64(table[name, slot])
-                while code >= 0 and not (
-                    hashes[name, code] == hashed
-                    and sizes[name, code] == length
-                    and _same(words, value, np.uint64(values[name, code]), length)
-                ):
-                    slot = (slot + 1) & (table.shape[1] - 1)
-                    code = np.int64(table[name, slot])
-                if code < 0:
-                    code = counts[name]
-                    counts[name] += 1
-                    table[name, slot], hashes[name, code] = code, hashed
-                    values[name, code], sizes[name, code] = value, length
-            codes[name, row] = lasts[name] = code
+            if one.name < plain:
+                place = texts.values[one.name, row]
+                texts.codes[one.name, row], place.at, place.size = row, one.value, one.length
+            else:
+                _number(words, one.value, one.length, one.name, row, texts)
     return total
 
 
 CRC_TABLE: Final = np.array(
-    [
-        [~zlib.crc32(bytes([byte, *bytes(later)]), 0xFFFFFFFF) & 0xFFFFFFFF for byte in range(256)]
-        for later in range(16)
-    ],
+    [~zlib.crc32(bytes([byte, *bytes(later)]), 0xFFFFFFFF) & 0xFFFFFFFF for later in range(16) for byte in range(256)],
     np.uint32,
-)
+).reshape(16, 256)
 """Row k: what a byte contributes to the remainder k bytes later."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def check_crc(words: Any, records: Any, table: Any) -> None:
     """Mark records whose body does not match its CRC (`UtilAll.crc32`: the lower 31 bits)."""
     for row in range(len(records)):
@@ -290,28 +318,31 @@ def check_crc(words: Any, records: Any, table: Any) -> None:
                 rest ^= table[15 - k, (low >> np.uint64(8 * k)) & _BYTE]
             crc, at = rest, at + _SIXTEEN
         while at < end:
-            crc, at = table[0, (crc ^ _word(words, at)) & _BYTE] ^ (crc >> _EIGHT), at + _ONE
+            left = min(end - at, _EIGHT)
+            mixed, crc = _word(words, at) ^ crc, crc >> left * _EIGHT if left < _FOUR else np.uint64(0)
+            for k in range(left):
+                crc ^= table[left - _ONE - k, (mixed >> k * _EIGHT) & _BYTE]
+            at += left
         if one.body_size and np.int64(~crc & np.uint64(0x7FFFFFFF)) != one.body_crc:
             one.mark |= BAD_CRC
 
 
-@njit(cache=True, nogil=True)
-def hex_ids(hosts: Bytes, bounds: Any, physical: Any, digits: Any, ids: Any) -> None:
-    """Write each host and offset as digits; `digits`: the two of each byte. The hosts lie between two `bounds` each."""
-    put = 0
+@kernel
+def hex_ids(hosts: Bytes, bounds: Any, codes: Any, physical: Any, digits: Any, ids: Any) -> None:
+    """Write each host and offset as digits; `digits`: the two of each byte. A host lies between two `bounds`."""
+    put = np.uint64(0)
     for row in range(len(physical)):
-        for at in range(bounds[row], bounds[row + 1]):
+        host, offset = np.uint64(codes[row]), np.uint64(physical[row])
+        for at in range(np.uint64(bounds[host]), np.uint64(bounds[host + _ONE])):
             ids[put] = digits[hosts[at]]
-            put += 1
-        for bits in range(56, -1, -8):
-            ids[put] = digits[(physical[row] >> bits) & 255]
-            put += 1
+            put += _ONE
+        for bits in range(7, -1, -1):
+            ids[put] = digits[offset >> np.uint64(8 * bits) & _BYTE]
+            put += _ONE
 
 
-@njit(cache=True, nogil=True)
-def gather(buf: Bytes, at: Any, offsets: Any, data: Any) -> None:
-    """Copy strings of the buffer one behind the other."""
+@kernel
+def gather(words: Any, at: Any, offsets: Any, data: Any) -> None:
+    """Copy texts one behind the other, and up to seven bytes behind each."""
     for row in range(len(at)):
-        put, first = np.uint64(offsets[row]), np.uint64(at[row])
-        for i in range(np.uint64(offsets[row + 1]) - put):
-            data[put + i] = buf[first + i]
+        _copy(words, np.uint64(at[row]), offsets[row + 1] - offsets[row], data, np.uint64(offsets[row]))

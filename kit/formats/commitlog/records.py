@@ -19,11 +19,18 @@ CUT: Final = -1
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 
+kernel: Final = njit(cache=True, nogil=True, _nrt=False)
+"""Compiles a kernel: no lock of the interpreter, and no counting of references to arrays, for which each use of one
+would take longer than the work on a record. It allocates nothing, therefore.
+"""
+inlined: Final = njit(cache=True, nogil=True, _nrt=False, inline="always")
+"""The same for a part of kernels."""
+
 # Positions are unsigned where bytes are read: numba would ask of each signed one whether it counts from the end.
 _ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def be16(buf: Bytes, at: int) -> int:
     """Read a signed 16-bit integer."""
     first = np.uint64(at)
@@ -31,7 +38,7 @@ def be16(buf: Bytes, at: int) -> int:
     return value - ((value & 0x8000) << 1)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def be32(buf: Bytes, at: int) -> int:
     """Read a signed 32-bit integer."""
     first = np.uint64(at)
@@ -40,7 +47,7 @@ def be32(buf: Bytes, at: int) -> int:
     return np.int64(np.int32(value))  # type: ignore[return-value]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def be64(buf: Bytes, at: int) -> int:
     """Read a signed 64-bit integer."""
     first = np.uint64(at)
@@ -50,7 +57,7 @@ def be64(buf: Bytes, at: int) -> int:
     return np.int64(value)  # type: ignore[return-value]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def measure(buf: Bytes, at: int, end: int) -> int:
     """Return the size of the record at `at` (`CommitLog.calMsgLength`), 0: none, `CUT`: it passes `end`."""
     if at < 0 or end - at < 8:
@@ -91,7 +98,7 @@ def measure(buf: Bytes, at: int, end: int) -> int:
     return cut if cut else size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def entry_fits(buf: Bytes, at: int, base: int, size: int) -> bool:
     """Return whether a DLedger entry header at `at` fits a record of `size` bytes (`DLedgerEntryCoder`)."""
     return (
@@ -102,7 +109,7 @@ def entry_fits(buf: Bytes, at: int, base: int, size: int) -> bool:
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_zero(buf: Bytes, start: int, end: int) -> bool:
     """Return whether all bytes of a range are zero."""
     at = start
@@ -117,7 +124,7 @@ def is_zero(buf: Bytes, start: int, end: int) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def content_end(buf: Bytes, start: int, end: int) -> int:
     """Return the position behind the last byte that is not zero, `start` if absent."""
     at = end
@@ -128,7 +135,7 @@ def content_end(buf: Bytes, start: int, end: int) -> int:
     return at
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def next_magic(buf: Bytes, start: int, end: int) -> int:
     """Return the first position from `start` whose next four bytes are a record's magic, `end` if none."""
     at = start
@@ -147,7 +154,7 @@ def next_magic(buf: Bytes, start: int, end: int) -> int:
     return end
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _search(buf: Bytes, end: int, bases: Any, entries: Any) -> int:
     """Note of the first records in `[0, end)` where the file begins by their own physical offset, and whether they are
     in DLedger entries, until the arrays are full; return how many there are.

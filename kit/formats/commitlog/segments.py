@@ -14,7 +14,6 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 from attrs import evolve
-from numba import njit
 
 from kit.evidence import buffers
 from kit.evidence.files import open_raw, stretches
@@ -142,7 +141,7 @@ PAGE: Final = 64 << 10
 GROWTH: Final = 4 << 20
 
 
-@njit(cache=True, nogil=True)
+@records.kernel
 def whole(buf: records.Bytes, start: int, end: int, base: int, head: int) -> int:
     """Return the end of the run of records that begins at `start`."""
     at = start

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from numba import njit
-
+from kit.formats.commitlog import records
 from kit.formats.commitlog.records import CUT, Bytes, be32, be64, content_end, entry_fits, is_zero, measure, next_magic
 from kit.rocketmq import binary_format as f
 
@@ -21,7 +20,7 @@ BAD_OFFSET: Final = 1
 BAD_ENTRY: Final = 2
 
 
-@njit(cache=True, nogil=True)
+@records.kernel
 def frame(buf: Bytes, at: int, end: int, base: int, head: int) -> tuple[int, int]:
     """Return (bytes of the record or entry at `at`, 0 if absent; its marks). `head`: 48 in a DLedger file, else 0."""
     size = measure(buf, at + head, end)
@@ -36,7 +35,7 @@ def frame(buf: Bytes, at: int, end: int, base: int, head: int) -> tuple[int, int
     return head + size, mark
 
 
-@njit(cache=True, nogil=True)
+@records.kernel
 def resync(buf: Bytes, start: int, end: int, base: int, head: int) -> int:
     """Return the first position from `start` at which a record says that it belongs, else `end`."""
     at = start + head + 4
@@ -50,7 +49,7 @@ def resync(buf: Bytes, start: int, end: int, base: int, head: int) -> int:
         at += 1
 
 
-@njit(cache=True, nogil=True)
+@records.kernel
 def chunk_start(buf: Bytes, split: int, back: int, base: int, head: int) -> tuple[int, bool]:
     """Return the first record start at or after `split`, where one task stops and the next begins, and whether one
     record followed the other up to there: if not, `buf` may end inside one.
@@ -69,7 +68,7 @@ def chunk_start(buf: Bytes, split: int, back: int, base: int, head: int) -> tupl
     return min(at, end), whole
 
 
-@njit(cache=True, nogil=True)
+@records.kernel
 def is_blank(buf: Bytes, at: int, length: int, head: int) -> bool:
     """Return whether filler to the end of the file begins at `at` (`CommitLog` blank, `MmapFileList`)."""
     if head:
@@ -77,7 +76,7 @@ def is_blank(buf: Bytes, at: int, length: int, head: int) -> bool:
     return be32(buf, at + 4) & 0xFFFFFFFF == f.MAGIC_BLANK and be32(buf, at) == length - at
 
 
-@njit(cache=True, nogil=True)
+@records.kernel
 def is_cut(buf: Bytes, at: int, length: int, base: int, head: int) -> bool:
     """Return whether the file ends inside a record that begins at `at`."""
     end = len(buf)
@@ -92,7 +91,7 @@ def is_cut(buf: Bytes, at: int, length: int, base: int, head: int) -> bool:
     return at + f.AT_SYS_FLAG > end or be64(buf, at + f.AT_PHYSICAL_OFFSET) == base + at
 
 
-@njit(cache=True, nogil=True)
+@records.kernel
 def filler(buf: Bytes, at: int, end: int, length: int, base: int, head: int) -> int:
     """Return the end of the filler that begins at `at`, `at` if absent. `at` must be where a record could begin."""
     if end - at < 8:
@@ -123,7 +122,7 @@ def filler(buf: Bytes, at: int, end: int, length: int, base: int, head: int) -> 
     return end
 
 
-@njit(cache=True, nogil=True)
+@records.kernel
 def tail(buf: Bytes, at: int, length: int, base: int, head: int, gaps: Any, count: int) -> int:
     """Describe `[at, end of buf)`, in which no record is left, as one or two gaps; return their number now."""
     end = len(buf)
@@ -147,7 +146,7 @@ def tail(buf: Bytes, at: int, length: int, base: int, head: int, gaps: Any, coun
     return count
 
 
-@njit(cache=True, nogil=True)
+@records.kernel
 def walk(
     buf: Bytes,
     start: int,
