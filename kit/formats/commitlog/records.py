@@ -19,11 +19,12 @@ CUT: Final = -1
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 
-kernel: Final = njit(cache=True, nogil=True, _nrt=False)
+_OPTIONS: Final[Any] = {"cache": True, "nogil": True, "_nrt": False}
+kernel: Final = njit(**_OPTIONS)
 """Compiles a kernel: no lock of the interpreter, and no counting of references to arrays, for which each use of one
 would take longer than the work on a record. It allocates nothing, therefore.
 """
-inlined: Final = njit(cache=True, nogil=True, _nrt=False, inline="always")
+inlined: Final = njit(inline="always", **_OPTIONS)
 """The same for a part of kernels."""
 
 # Positions are unsigned where bytes are read: numba would ask of each signed one whether it counts from the end.
