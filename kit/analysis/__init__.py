@@ -1,3 +1,1 @@
-"""Questions to a case's tables: frames, counts and references that causes, charts, labs and commands share. No
-verdicts, no sentences of a report.
-"""
+"""Questions to a case's tables: frames, counts, references for causes, charts, labs and commands. No verdicts."""

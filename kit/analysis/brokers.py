@@ -112,8 +112,7 @@ def same_queue(facts: Facts, one: Queue, other: Queue) -> bool:
 
 
 def is_of(facts: Facts, hosts: Hosts, file: str, address: str | None = None) -> bool | None:
-    """Return whether a file, and the address it names, belongs to the broker that stored under `hosts`; None if that is
-    open.
+    """Return whether a file, and the address it names, is of the broker that stored under `hosts`; None if open.
 
     If there is only one broker, all files are its own.
     """

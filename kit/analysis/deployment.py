@@ -1,8 +1,6 @@
-"""The deployment according to the evidence: settings of each broker, consumer groups, releases. `doctor` searches it
-for hazards.
+"""The deployment in the evidence: settings of each broker, consumer groups, releases. `doctor` searches it for hazards.
 
-If the evidence has nothing but configuration, it is read straight from the files: no engine, no workspace. Otherwise
-from the tables of the case.
+If the evidence is nothing but configuration, it is read from the files: no engine, no workspace; else from the tables.
 """
 
 from __future__ import annotations

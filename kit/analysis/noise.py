@@ -41,11 +41,9 @@ def harmless_texts(facts: Facts, lang: Lang | None = None) -> pd.DataFrame:
 
 @attrs.frozen
 class Judged:
-    """A text of a start or stop: `timed` (entries with a time), of these `outside` the starts and stops of its own
-    group.
+    """A text of a start or stop: `timed` (entries with a time), of these `outside` starts and stops of their own group.
 
-    If it goes on, `first` and `last` (naive UTC), `groups` and `place` (file, line) are those of the entries that show
-    it.
+    If it goes on, `first` and `last` (naive UTC), `groups` and `place` (file, line) are of the entries that show it.
     """
 
     text: GoesOn

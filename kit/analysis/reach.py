@@ -1,5 +1,4 @@
-"""Broker addresses: those that clients tried and reached, those that brokers advertise, and the other ones of the
-broker's host.
+"""Broker addresses: those that clients tried and reached, that brokers advertise, and others of the broker's host.
 
 A broker registers brokerIP1 (else the first address of its host) with the name server, and clients connect to that and
 to nothing else (`BrokerController`, `MQClientInstance.updateTopicRouteInfoFromNameServer`).
@@ -77,8 +76,7 @@ def tried(facts: Facts) -> list[Row]:
     """Return the rows of `reach_statements` about broker addresses that clients and applications tried, without those
     of mqadmin, brokers, and name servers.
 
-    If a connect failed, also the addresses whose brokers answered SEND_OK, by the offset ids in send ledgers (`source`
-    sends).
+    If a connect failed, also those whose brokers answered SEND_OK, by offset ids in send ledgers (`source` sends).
     """
     rows = sorted(_statements(facts, "connect"), key=lambda row: (row["file"], row["address"]))
     if not rows:
@@ -130,16 +128,13 @@ def _folder(file: str) -> str:
 
 
 def advertised(facts: Facts) -> dict[str, Place]:
-    """Return the addresses that clients get, each with the first line that shows it: clusterList, routes,
-    registrations, brokerIP1.
-    """
+    """Return the addresses that clients get, with their first lines: clusterList, routes, registrations, brokerIP1."""
     rows = facts.rows("reach_addresses")
     return {row["address"]: (row["file"], row["line"]) for row in rows if row["kind"] == "advertised"}
 
 
 def reachable_instead(facts: Facts, address: str) -> tuple[str, tuple[Place, ...]] | None:
-    """Return (ip:port, the lines that show it) of an address of the same host that others can reach; None if nothing
-    shows one.
+    """Return (ip:port, lines that show it) of an address of the same host that others can reach, None if none is shown.
 
     The host is known by its output of `ip addr`, which lists the advertised address. Of several addresses the one in a
     network of name servers or clients is returned.

@@ -110,9 +110,7 @@ def store_limit(facts: Facts) -> int:
 
 
 def retry(facts: Facts) -> tuple[str, str, str]:
-    """Return group, client and broker release of a refused send-back, else of the longest group's; 4.6.0 if none is
-    known.
-    """
+    """Return group, client and broker release of a refused send-back, else of the longest group; else 4.6.0."""
     refusals = facts("refused_send_backs")["consumer_group"].dropna().tolist()
     consumers = [client for client in setup.clients(facts) if client["role"] == "consumer"]
     chosen = refusals[0] if refusals else max((client["group"] for client in consumers), key=len, default="")

@@ -218,8 +218,7 @@ def size_limits(facts: Facts) -> list[dict[str, Any]]:
 @fold("file string, physical_offset bigint, raw_size bigint", "size_limits", "stored_messages")
 def raw_half_bodies(facts: Facts) -> list[dict[str, Any]]:
     """One row per half record with a compressed body that a put-back writes uncompressed: file, physical_offset,
-    raw_size (bytes; undecodable bodies are left out). Brokers of 4.3.0 to 4.5.2 only (`size_limits.raw_put_backs`), no
-    rows for any other.
+    raw_size (bytes; undecodable bodies are left out). Brokers of 4.3.0 to 4.5.2 only (`size_limits.raw_put_backs`).
 
     Source: broker/transaction/queue/TransactionalMessageBridge.renewHalfMessageInner.
     """

@@ -34,7 +34,7 @@ from kit.inventory.model import STORES
 from kit.spark import sessions, sources
 from kit.tables.facts import Facts, Once
 from kit.tables.queries import catalogue
-from kit.tables.runner import TableFailed, Tables, local
+from kit.tables.runner import Tables, local
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -116,21 +116,17 @@ class Case:
             items, declared = self.unzoned.items, (self.options.tz_app, self.options.tz_broker)
             try:
                 settled = zones.settle(items, self._moments, *declared)
-            except (OSError, TableFailed):  # whoever needs the table of messages gets the error again
+            except Exception:  # whoever needs the table of messages gets the error again
+                self.check_cancelled()
                 return zones.settle(items, lambda names: (), *declared)
             self.workspace.write_json(key, settled)
         return settled
 
     def _moments(self, names: set[str]) -> list[tuple[str, int]]:
-        """Return when the records with these ids or keys were born and stored. Raise `TableFailed`."""
-        if not names or not self.unzoned.of_kind(*STORES):
-            return []
-        try:
-            rows = self.facts.answers("moments", names="\x02".join(sorted(names)))
-            return [(row["name"], row["at"]) for row in rows]
-        except Exception as error:  # the errors of engines share no class
-            self.check_cancelled()
-            raise TableFailed("stored_messages", error) from error
+        """Return when the records with these ids or keys were born and stored. Raise whatever the engine raises."""
+        stored = names and self.unzoned.of_kind(*STORES)
+        rows = self.facts.answers("moments", names="\x02".join(sorted(names))) if stored else []
+        return [(row["name"], row["at"]) for row in rows]
 
     @cached_property
     def inventory(self) -> inv.Inventory:
@@ -380,9 +376,7 @@ class Case:
     # --- stopping -----------------------------------------------------------------------------------------------------
 
     def cancel(self) -> None:
-        """Stop the current work, the engine's queries and other threads, like an interrupt; the session stays usable,
-        the case after `resume`.
-        """
+        """Stop the current work, queries and other threads; the session stays usable, the case after `resume`."""
         self._stopping.set()
         started = self._spark
         if started is None or not started.done() or started.exception() is not None:
@@ -413,8 +407,7 @@ def open_case(
     master: str | None = None,
     remote: str | None = None,
 ) -> Case:
-    """Open evidence: a folder, an archive, one file, or a URI of object storage. Nothing is read before a table is
-    used.
+    """Open evidence: a folder, an archive, one file, or a URI of object storage. Nothing is read until it is used.
 
     `workspace`: folder of the cache (default: the user's); `tz_broker`, `tz_app`: zones of times that have none, as an
     IANA name or `+08:00`;

@@ -5,8 +5,7 @@ RocketMQ itself writes at the end of a file (`CommitLog.BLANK_MAGIC_CODE`, in DL
 with a hole after its eight bytes. So offsets, message ids and references stay valid, and a file takes no more disk than
 its records. Queue units keep their positions too; log entries include their continuation lines. Business tables,
 configuration, mqadmin outputs, host metrics and pasted texts are small and are copied completely. Left out, and
-counted: copies of other files, indexes (they can be built from the records), damaged ranges, and what was not
-recognised.
+counted: copies of other files, indexes (records tell them), damaged ranges, what was not recognised.
 """
 
 from __future__ import annotations
@@ -197,11 +196,9 @@ def _entries(case: Case, item: Item, wish: Wish, lines: list[int], target: Path)
 
 
 def commitlog(file: str, path: str, base: int | None, offsets: Longs, target: Path) -> tuple[int, int]:
-    """Write the records of a commitlog file that begin at these physical offsets (sorted); return how many are kept,
-    and of how many.
+    """Write the records of a commitlog file at these physical offsets (sorted); return how many are kept, of how many.
 
-    A record in the wrong place (with another offset) is kept only right after a kept one: otherwise nothing could find
-    it again.
+    A record in the wrong place (with another offset) is kept only right behind a kept one: else nothing could find it.
     """
     known = examine(file, path, base)
     pieces = [np.array([starts, sizes, marks], np.int64) for _, starts, sizes, marks, *_ in spans(known, 0, known.used)]
@@ -225,9 +222,7 @@ def commitlog(file: str, path: str, base: int | None, offsets: Longs, target: Pa
 def _write(
     path: str, ranges: Iterable[tuple[int, int]], target: Path, filler: Callable[[int], bytes] | None = None
 ) -> None:
-    """Write byte ranges of a file, in turn or each in its place behind `filler` for so many bytes; no file without
-    ranges.
-    """
+    """Write byte ranges of a file, in turn or each in its place behind `filler` of so many bytes; none, no file."""
     parts = list(ranges)
     if not parts:
         return

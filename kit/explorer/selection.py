@@ -144,9 +144,8 @@ class Selection:
         return Selection(**{**self.as_dict(), field: changed})
 
     def cut(self, case: Case, out: str = "DIR") -> str:
-        """Return the command line that copies the evidence of these times and this topic into a folder, quoted for a
-        POSIX shell. `rmq-kit cut` takes one topic; what else is selected is dropped, which keeps more, and is named in
-        a line before.
+        """Return the command line that copies the evidence of these times and this topic into a folder, for a POSIX
+        shell. `rmq-kit cut` takes one topic; what else is selected is dropped, which keeps more, and named before.
         """
         chosen = {**case.options.declared(), **self.options()}
         if len(self.topics) == 1:

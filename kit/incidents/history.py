@@ -116,8 +116,7 @@ def _instants(times: list[Any]) -> Iterator[dt.datetime]:
 
 
 def read(folder: str | Path) -> tuple[list[Incident], list[Filled]]:
-    """Read every findings.json below a folder; return the incidents in order of time, and a sentence for each unread
-    file.
+    """Read each findings.json below a folder; return incidents in order of time, and a sentence for each unread file.
 
     Links are not followed, nor hidden folders, in which a killed run leaves its files.
     Raise `FileNotFoundError`, `NotADirectoryError`.

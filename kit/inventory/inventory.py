@@ -91,9 +91,7 @@ def take(
 
 
 def spool(path: Path, workspace: Path | str | None = None) -> Path:
-    """Return the cache folder into which evidence is unpacked, named by a digest of names, sizes and times: faster than
-    one of its content.
-    """
+    """Return the cache folder of unpacked evidence, named by names, sizes and times: faster than by its content."""
     root = path.resolve()
     digest = hashlib.sha256(str(root).encode("utf-8", "surrogateescape"))
     files, refused = ev.walk(root)

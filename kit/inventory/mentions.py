@@ -43,8 +43,7 @@ Mentions = tuple[list[Mention], dict[str, int]]
 
 
 def search(texts: Iterable[LogFile], groups: Mapping[str, Collection[str]], most: int = MOST) -> dict[str, Mentions]:
-    """Return of each group of words the lines with one, at most `most` of a file (the first and the last), and how many
-    each file has.
+    """Return of each group of words the lines with one, at most `most` of a file (first and last), and how many it has.
 
     Only whole words match: `SO1` is not found in `SO12`. Words shorter than `MIN_KEY` are left out.
     """

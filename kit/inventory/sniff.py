@@ -20,8 +20,8 @@ SAMPLE: Final = 256 << 10
 
 
 def sniff(head: bytes, name: str) -> dict[str, Any] | None:
-    """Return {"source", "layout", "encoding", "seconds_twice"} of a text log from its first bytes (`SAMPLE`), None if it
-    is no log.
+    """Return {"source", "layout", "encoding", "seconds_twice"} of a text log from its first bytes (`SAMPLE`), None if
+    it is no log.
 
     `source` is the broker-side logger (`broker`, `store`, …), `client`, `app`, `mqadmin` or `text` (with log lines).
     The content decides; `name` only if that is ambiguous. `encoding` is None for UTF-8, else `gb18030`. `seconds_twice`:

@@ -1,5 +1,4 @@
-"""The zone of a file's times: declared, else inferred from ids with a known time, else the one they are printed with,
-else not known.
+"""The zone of a file's times: declared, else inferred from ids of known time, else the one printed, else unknown.
 
 A line that names a message was printed about when it was stored: the difference between the printed time and the
 record's, rounded to a quarter of an hour, is the zone. Epoch milliseconds in the line itself serve the same purpose,
@@ -193,9 +192,7 @@ def settle(
     tz_app: str | None = None,
     tz_broker: str | None = None,
 ) -> Zones:
-    """Return the zone of every file with floating times. `stored` returns the records with one of these ids or keys:
-    which, and the time (ms).
-    """
+    """Return the zone of each file with floating times. `stored`: which of some ids or keys are stored, when (ms)."""
     items = [item for item in items if item.replica_of is None]
     wanted = [i for i in items if floating(i)]
     if tz_app:

@@ -85,8 +85,7 @@ def _is_one_word(one: str, other: str) -> bool:
 
 
 def of(case: Case, files: Iterable[Path], more: Iterable[str], own: Callable[[str], bool]) -> Originals:
-    """Gather the originals of a case whose first word is anywhere in these files: a hundred million keys are never held
-    at once.
+    """Gather the originals of a case whose first word is in these files: a hundred million keys are never held at once.
 
     `more`: paths of this machine.
     """
@@ -160,8 +159,7 @@ def _json(raw: str) -> Iterator[str]:
 
 
 def check(originals: Originals, files: Mapping[Path, Path], sentence: T, lang: Lang) -> None:
-    """Look for originals in files (path → name to show); raise `click.ClickException` with the name and the kind of the
-    first, never the original.
+    """Look for originals in files (path → name to show); raise `click.ClickException` with file and kind, no original.
 
     What the page itself says, its headings and explanations, may use any single word.
     """

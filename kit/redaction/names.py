@@ -1,8 +1,6 @@
-"""The names to replace in what is shown of the evidence: gathered from its tables, its configuration and the shown
-texts themselves.
+"""The names to replace in what is shown of the evidence: of its tables, its configuration and the shown texts.
 
-Only names whose first word is shown somewhere are kept, so a hundred thousand business keys cost no more than the few
-that a report quotes.
+Only names whose first word is shown are kept, so a hundred thousand business keys cost no more than the few quoted.
 """
 
 from __future__ import annotations

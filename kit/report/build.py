@@ -163,9 +163,7 @@ def evidence_tables(case: Case) -> dict[str, pd.DataFrame]:
 def manifest(
     findings: Mapping[str, Any], options: Mapping[str, Any], executed: Iterable[Path] = (), notes: Path | None = None
 ) -> dict[str, Any]:
-    """Return the manifest: inputs with SHA-256, options, versions, hashes of executed notebooks and notes. Which engine
-    answered is in run.json.
-    """
+    """Return inputs with SHA-256, options, versions, hashes of notebooks and notes; the engine is in run.json."""
     import pyspark  # from `pyspark-client` or `pyspark`
 
     columns = ("file", "kind", "bytes", "sha256")

@@ -194,8 +194,8 @@ def story(path: Path, verdicts: Mapping[str, str] | None = None, shift: int = 2)
     """Read an executed notebook; code and foreign HTML are left out, and what comes with the reader's own queries.
 
     `verdicts`: {cause: verdict}; text about the documented case (`rmq-kit: {"documented": true}` in its metadata) is
-    left out if the cause is not confirmed, so that nobody takes it for this incident's. `shift`: levels by which
-    headings are lowered.
+    left out unless the cause is confirmed: nobody shall take it for this one's. `shift`: levels by which headings are
+    lowered.
     """
     notebook = read(path)
     about = notebook.metadata.get(KIT, {})

@@ -20,7 +20,7 @@ class Shown(data.Row, frozen=True):
 
 ROWS: Final = data.read("rocketmq/facts/copied_lines.yaml", tuple[Shown, ...])
 _TIME: Final = r"(?=\[?\d{4}[-/.]\d\d[-/.]\d\d[ T]\d\d:\d\d:\d\d)"
-_FRONT: Final = tuple(re.compile(f"(?:{row.regex}){_TIME}", re.ASCII) for row in ROWS)
+_FRONT: Final = {re.compile(f"(?:{row.regex}){_TIME}", re.ASCII): row for row in ROWS}
 _GAP: Final = re.compile(r"--\s*$")
 """What grep -C prints between two places."""
 MOST: Final = 0.8
@@ -29,22 +29,24 @@ MOST: Final = 0.8
 
 def bare(line: str) -> str:
     """Return a line from its time on, if a number or a file's name stands in front of it; else as it is."""
-    return _cut(line, _FRONT)
+    front = _front(line, _FRONT)
+    return line[front.end() :] if front else line
 
 
 def all_bare(lines: list[str]) -> list[str]:
     """Return the lines of a text without what was put in front of them, those between two places of `grep -C` empty."""
-    used = {next((row for row, front in zip(ROWS, _FRONT, strict=True) if front.match(line)), None) for line in lines}
-    if used == {None}:
+    timed = [_front(line, _FRONT) for line in lines]
+    used = {_FRONT[front.re] for front in timed if front}
+    if not used:
         return lines
     others = [re.compile(row.regex, re.ASCII) for row in ROWS if row in used and row.every]
-    full = [line for line in lines if line.strip() and not _GAP.match(line)]
-    whole = sum(any(each.match(line) for each in others) for line in full) >= MOST * len(full)
-    fronts = [*_FRONT, *(others if whole else ())]
-    return ["" if _GAP.match(line) else _cut(line, fronts) for line in lines]
+    shown = ["" if _GAP.match(line) else line for line in lines]
+    loose = [_front(line, others) for line in shown]
+    whole = sum(map(bool, loose)) >= MOST * sum(bool(line.strip()) for line in shown)
+    fronts = [front or (other if whole else None) for front, other in zip(timed, loose, strict=True)]
+    return [line[front.end() :] if front and line else line for line, front in zip(shown, fronts, strict=True)]
 
 
-def _cut(line: str, fronts: Iterable[re.Pattern[str]]) -> str:
-    """Return a line without the first of these that it begins with."""
-    match = next(filter(None, (front.match(line) for front in fronts)), None)
-    return line[match.end() :] if match else line
+def _front(line: str, fronts: Iterable[re.Pattern[str]]) -> re.Match[str] | None:
+    """Return the first of these that a line begins with."""
+    return next(filter(None, (front.match(line) for front in fronts)), None)

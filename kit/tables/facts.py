@@ -27,9 +27,7 @@ KEPT: Final = 50_000
 
 
 class Once:
-    """Results by name. The first thread that asks works one out, others wait; what failed fails again with the same
-    error.
-    """
+    """Results by name. The first thread that asks works one out, others wait; what failed fails again the same way."""
 
     def __init__(self) -> None:
         self._locks: dict[str, threading.RLock] = {}

@@ -181,9 +181,7 @@ class Tally(msgspec.Struct):
         return True
 
     def reached(self, alert: Alert) -> bool:
-        """Return whether a span of at most `within` seconds has enough occurrences that last long enough, and forget
-        what no later span can reach.
-        """
+        """Return whether `within` seconds hold enough that lasts long enough; forget what no later span reaches."""
         at = np.array(sorted(self.seconds))
         first = np.searchsorted(at, at - alert.within, "right")
         before = np.cumsum([0, *(self.seconds[second] for second in at.tolist())])

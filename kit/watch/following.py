@@ -84,8 +84,7 @@ State = dict[str, Place]
 
 
 def step(roots: Sequence[Path], before: State, now: float, *, most: int, since: float = 0.0) -> State:
-    """Return the places after the complete entries and records of now, at most some `most` bytes of logs and of stores
-    further.
+    """Return the places after the complete entries and records of now, some `most` bytes of logs and of stores further.
 
     Files last changed before `since` count as read. What cannot be read now is left for the next step.
     """

@@ -39,9 +39,7 @@ Samples = list[tuple[float, dict[int, tuple[int, int]]]]
 
 
 class Followed(msgspec.Struct):
-    """Offsets of one group in one topic: those saved since the last sample, and as sampled; `counted`: the lag already
-    counted as a sign.
-    """
+    """Offsets of a group in a topic, saved since the last sample, and as sampled; `counted`: lag counted as a sign."""
 
     group: str
     topic: str

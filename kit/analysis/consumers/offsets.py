@@ -82,8 +82,7 @@ def behind_the_first(facts: Facts) -> list[Row]:
 @memo
 def unseen_starts(facts: Facts) -> list[Row]:
     """Return the new groups of which no client log shows the first pulls, and that do not begin with the first message:
-    new_group, new_policy, ref (its line), new_topic, new_first (its first offset, if above 0: a start from the end
-    skips).
+    new_group, new_policy, ref (its line), new_topic, new_first (first offset, if above 0: a start from the end skips).
 
     CONSUME_FROM_LAST_OFFSET, the default, begins at the end of a queue whose first message is deleted
     (`ConsumerManageProcessor.queryConsumerOffset`).
@@ -221,9 +220,7 @@ def _corrected(facts: Facts) -> Iterator[Row]:
 
 
 def _began_there(facts: Facts, row: Row, offset: int) -> bool:
-    """Return whether a group that asked for offset 0 was new, or may have been: what was deleted before it existed is
-    no loss.
-    """
+    """Return whether a group that asked for offset 0 was new, or may have been: what was deleted before is no loss."""
     born = created(facts).get(row["group"])
     if offset == 0 and born is None:
         queue = (row["group"], row["topic"])

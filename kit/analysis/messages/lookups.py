@@ -63,8 +63,7 @@ LARGEST: Final = 1 << 20
 
 @attrs.define
 class Lookup:
-    """One look-up. `line`: where it begins; `reason`: why it failed (None: found, or not shown); `address`: where it
-    tried to connect.
+    """One look-up. `line`: its first; `reason`: why it failed (None: found, or not shown); `address`: what it tried.
 
     `wrong`: the id is well-formed and of the other kind; None where no id is known.
     """

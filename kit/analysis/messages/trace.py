@@ -1,5 +1,4 @@
-"""The life of one message: every copy of it, found by any of its ids, what wrote each, who handled it, what mentions
-it, and what is missing.
+"""The life of one message: its copies, found by any id, what wrote each, who handled it, what mentions it, what lacks.
 
 Copies are joined by UNIQ_KEY; if one lost it, by ORIGIN_MESSAGE_ID or by the prepared offset of a commit; op records by
 broker and half-queue offset. What each hop writes: reference §4, the broker's EndTransactionProcessor,
@@ -46,15 +45,14 @@ TEXTS: Final = ("log", "text", "mqadmin", "rows", "sends")
 
 
 def trace(case: Case, id: str) -> dict[str, Any]:  # noqa: A002 - the public name of the argument
-    """Return the life of the message with this UNIQ_KEY, offset id of any copy, or business key (then of every message
-    that has it).
+    """Return the life of the message with this UNIQ_KEY, offset id of a copy, or business key (of all that have it).
 
     Return {"id", "kind" (`uniq`, `offset`, `grpc`, `key`), "uniq_keys", "records", "ops", "handled", "consumers",
     "traces", "mentions", "gaps"}. `records` are the copies in store order, each with `stage`, `why` and `copied_from`;
     `ops` the op records that ended its half messages; `traces` what clients wrote about it into the message trace
     topic; `consumers` what became of it in each group that could have consumed it, with the `fate` and why
-    (`kit.analysis.consumers.outcomes`). An id that is nowhere gives empty lists. Times are ISO 8601 in UTC. Texts are
-    in the case's language.
+    (`kit.analysis.consumers.outcomes`). An unknown id gives empty lists. Times are ISO 8601 in UTC, texts in the case's
+    language.
     """
     return traces(case, [id])[0]
 
@@ -124,9 +122,7 @@ def _gaps(facts: Facts, asked: str, records: list[Row], ops: list[Row], handled:
 
 
 def _unhandled(facts: Facts, records: list[Row], handled: list[Row], end: dt.datetime | None) -> Iterator[Row]:
-    """Name copies in topics whose consumers wrote down their deliveries, but not this one; and one that failed last
-    and was not stored again.
-    """
+    """Name copies without a delivery where their consumers note these, and one that failed last, not copied again."""
     seen, by_copy = {row["offset_msg_id"] for row in handled}, {r["offset_msg_id"]: r for r in records}
     visible = [r for r in records if r["stage"] in outcomes.VISIBLE and r["offset_msg_id"] not in seen]
     covered = {row["topic"] for row in facts.rows("delivery_counts") if not row["logged"]} if visible else ()
@@ -148,9 +144,7 @@ def example(facts: Facts) -> str | None:
 
 
 def lives(facts: Facts, keys: Sequence[str]) -> list[Row]:
-    """Return the copies and deliveries of messages of `identity_records`, as in `trace`; `row`: `copy` or `delivery`;
-    `id`: the UNIQ_KEY.
-    """
+    """Return copies and deliveries of `identity_records` as in `trace`; `row`: `copy` or `delivery`; `id`: UNIQ_KEY."""
     rows = [_completed(row) for row in facts.rows("identity_records")]
     records = [r for key in keys for r in with_lineage([row for row in rows if row["uniq_key"] == key])]
     handled = [row for row in facts.rows("identity_deliveries") if row["uniq_key"] in set(keys)]
@@ -389,8 +383,7 @@ def _half_id(commit: Row) -> str:
 
 
 def gaps(records: list[Row], ops: list[Row], end: dt.datetime | None) -> list[dict[str, Any]]:
-    """Return what is missing in the life of one message: dicts `kind`, `text` (a sentence), `offset_msg_id` of the
-    record concerned.
+    """Return what lacks in the life of one message: dicts `kind`, `text` (a sentence), `offset_msg_id` of the record.
 
     `end`: the last store time of the evidence; the sentence of a step that was not due by then says so.
     """

@@ -1,5 +1,4 @@
-"""Failed sends as logs report them: single attempts of a client, calls that threw, what the application wrote about
-them.
+"""Failed sends as logs report them: single attempts of a client, calls that threw, what the application wrote of them.
 
 A client logs each failed attempt and, up to 5.1.1, the message as an entry of its own after it; the application gets
 one exception for the whole call (reference §7.3, §8.4). One failed send can be in both logs and in a ledger.
@@ -53,8 +52,7 @@ def entries(facts: Facts) -> pd.DataFrame:
 
 @memo
 def attempts(facts: Facts) -> pd.DataFrame:
-    """Return the failed attempts, columns of `entries`, each with the key and UNIQ_KEY of the message that the client
-    prints after it.
+    """Return the failed attempts, columns of `entries`, with the key and UNIQ_KEY that the client prints after each.
 
     Threads of one client write to one log: in each file (and thread, if the layout prints one) a message belongs to the
     first attempt still without one.

@@ -2,8 +2,7 @@
 
 Failed sends come from send ledgers if there are any, else from application and client logs; one send counts once
 however many report it. What became of it is read from the originals on all brokers and topics: none (lost), one, or
-several with the same body (stored twice). The timeout of a send does not show whether it was stored (reference §7.1,
-§7.3).
+several with the same body (stored twice). A timeout does not show whether it was stored (reference §7.1, §7.3).
 """
 
 from __future__ import annotations
@@ -188,8 +187,7 @@ def repeated(facts: Facts) -> pd.DataFrame:
 def _own_names(text: str | None) -> str:
     """Return the sorted names of the properties that RocketMQ does not know.
 
-    A copy made by RocketMQ of which one bit is wrong seems to be an original, with a name that the other record does
-    not have.
+    A copy made by RocketMQ with one wrong bit seems to be an original, with a name that the other record does not have.
     """
     named = {pair.split("\x01", 1)[0] for pair in (text or "").split("\x02")}
     return "\x02".join(sorted(named - names.PROPERTIES))

@@ -1,8 +1,7 @@
 """Every record of the commit logs once: files that are copies of others are left out, and of a record that several
 files hold the one of the first file by name counts.
 
-Columns of `messages_within`, and `id`: 64 bits of the UNIQ_KEY, by which records are joined. Only op records have a
-`body`.
+Columns of `messages_within`, and `id`: 64 bits of the UNIQ_KEY, to join by. Only op records have a `body`.
 """
 
 from __future__ import annotations
