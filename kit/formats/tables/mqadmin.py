@@ -79,7 +79,7 @@ def parse(raw: bytes) -> Iterator[Field]:
     for number, line in enumerate(lines, 1):
         if number in taken:
             continue
-        text = line.rstrip("\r ").replace("\0", "")
+        text = _unbarred(line.rstrip("\r ").replace("\0", ""))
         if not text:
             state.apart = True
         elif not text.startswith(_PREAMBLE) and not LINES["frame"].match(text):
@@ -253,7 +253,7 @@ def _row(text: str, columns: list[tuple[int, str]]) -> list[tuple[str, str | Non
 # --- quoted in other texts: between log lines, in a question, in a mail -----------------------------------------------
 
 _MARKS: Final = r"[ \t>|]{0,12}"
-_HEADS: Final = "|".join(head.replace(" ", " +") if " #" in head else f"{head} +#" for head, _ in MQADMIN_HEADS)
+_HEADS: Final = "|".join((head if " #" in head else f"{head} #").replace(" #", "[ |]+#") for head, _ in MQADMIN_HEADS)
 _TABLE: Final = re.compile(rf"^{_MARKS}(?:{_HEADS})|{LINES['connected'].pattern}".encode(), re.MULTILINE)
 
 
@@ -266,11 +266,17 @@ def is_quoted(text: bytes) -> bool:
     return bool(_TABLE.search(text))
 
 
+def _unbarred(line: str) -> str:
+    """Return a row of a table in Markdown without its bars, an empty cell as `-`; "" of the line below its heads."""
+    row = LINES["bars"].fullmatch(line)
+    return "  ".join(cell.strip() or "-" for cell in row["cells"].split("|")) if row else line
+
+
 def parse_quoted(raw: bytes) -> Iterator[Field]:
     """Yield the fields of the tables in a text, and of the commands before them."""
     state = State()
     for number, line in enumerate(_lines(raw), 1):
-        text = re.sub(rf"^{_MARKS}", "", line.rstrip("\r ").replace("\0", ""))
+        text = re.sub(rf"^{_MARKS}", "", _unbarred(line.rstrip("\r ").replace("\0", "")))
         if not text:
             state.apart = True
         elif LINES["elsewhere"].match(text):
