@@ -275,8 +275,15 @@ def _resets(facts: Facts, requests: dict[tuple[str, str], Any]) -> Iterator[Row]
         for queue, move in sorted(moves.items()):
             starts = [row["offset"] for row in before if row["queue_id"] == queue[1] and _may_be(facts, row, queue[0])]
             start = next(reversed(starts), None) if move["start"] is None else move["start"]
-            ahead = move["end"] > start if start is not None else to == -1
+            ahead = move["end"] > start if start is not None else _to_the_end(at, to)
             yield move | {"kind": "skip" if ahead else "reset", "start": start}
+
+
+def _to_the_end(at: dt.datetime | None, to: int | None) -> bool:
+    """Return whether a reset asked for the end, or for the moment in which it was asked for (`-s now`)."""
+    if at is None or to is None:
+        return to == -1
+    return to == -1 or to >= (at - BEFORE).replace(tzinfo=dt.UTC).timestamp() * 1000
 
 
 def _queue(row: Row) -> tuple[str, int]:

@@ -1,5 +1,5 @@
 -- One row per what a log or an mqadmin output prints of offsets that moved, file, source and values: event, group, topic, broker, client_id,
--- address, queue_id, offset, next, requested, stored, min_offset, max_offset (queue offsets), timestamp (ms since 1970), n (entries), line,
+-- address, queue_id, offset, next, requested, stored, min_offset, max_offset (queue offsets), timestamp (ms since 1970, -1: the end), n (entries), line,
 -- last_line, first, last (times, null where none is printed), begun (the first time in the file). In order of time, at most 50,000 rows.
 -- A slave that corrects nobody's offset prints its two lines thousands of times a second (broker/processor/PullMessageProcessor).
 with printed as (
@@ -8,7 +8,7 @@ with printed as (
     try_cast(value_queue_id as bigint) as queue_id, try_cast(value_offset as bigint) as offset,
     try_cast(value_next as bigint) as next, try_cast(value_requested as bigint) as requested,
     try_cast(value_stored as bigint) as stored, try_cast(value_min_offset as bigint) as min_offset,
-    try_cast(value_max_offset as bigint) as max_offset, try_cast(value_timestamp as bigint) as timestamp
+    try_cast(value_max_offset as bigint) as max_offset, if(value_timestamp = 'now', -1, try_cast(value_timestamp as bigint)) as timestamp
   from events e left join files f on f.file = e.file
   where event in ('pull-offset-illegal', 'offset-too-small', 'offset-corrected', 'offset-not-corrected', 'offset-overflow',
     'offset-reset-on-pull', 'offset-reset-started', 'offset-reset-done', 'offset-reset-client', 'offset-reset-command', 'pull-started',
