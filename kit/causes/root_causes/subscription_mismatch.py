@@ -14,6 +14,7 @@ from typing import Final
 from kit.analysis import noise
 from kit.analysis import refs as quoting
 from kit.analysis.consumers import admin_output, consumer_logs, lag, members
+from kit.analysis.messages import lookups
 from kit.causes.declared import Observed
 from kit.rocketmq import names
 from kit.rocketmq.catalogue import PASSING
@@ -22,7 +23,8 @@ from kit.tables.facts import Facts
 FLAPS = 2
 """How often a topic or an expression has to come back into the broker's table: a deployment replaces it once."""
 PICKED = 5
-"""Number of refused pulls from which they matter, in an excerpt without any start or stop of a consumer."""
+"""Number of refused pulls from which they matter, in an excerpt without any start or stop of a consumer; in a few copied
+lines one does."""
 QUOTED: Final = 3
 """Most messages that nobody handled to be quoted."""
 STARTS: Final = PASSING["subscription-missing"].start_events
@@ -125,8 +127,9 @@ def _refused(facts: Facts, observed: Observed, group: str | None) -> None:
     refused = [s for s in refused if not (s.topic or "").startswith(names.RETRY_PREFIX)]
     count = sum(s.n for s in refused)
     # A start prints a few of these lines: on their own they count only if they go on, or in a chosen excerpt.
-    on = "subscription-missing" in noise.going_on(facts) or (count >= PICKED and not quoting.seen(facts, *STARTS))
-    if count >= FLAPS and (group is not None or on):
+    least = 1 if lookups.is_paste(facts) else PICKED
+    on = "subscription-missing" in noise.going_on(facts) or (count >= least and not quoting.seen(facts, *STARTS))
+    if on or (count >= FLAPS and group is not None):
         observed.values |= {
             "refused": count,
             # The answer a client prints names neither its group nor the topic.
