@@ -18,8 +18,8 @@ from kit.tables.facts import Facts
 MUCH = 1_000
 """Total lag, in messages, from which a single look counts: pullThresholdForQueue, what one client keeps of one queue.
 """
-FEWEST_SERIAL = 3
-"""Consuming threads in one call, all but one waiting for its monitor, from which a dump counts by itself."""
+FEWEST = 3
+"""Consuming threads, all of them in one call, from which a dump counts by itself."""
 FAR = 60_000
 """ms by which the pulls of a group have to be behind: a group that keeps up is less than a second behind."""
 
@@ -34,7 +34,7 @@ def observe(facts: Facts) -> Observed:
     group = worst.group if worst else max(groups, key=groups.count, default=None)
     best = _best(stacks.shared(facts, stacks.of_group(facts, group))) if group else None
     if not (pairs or groups):
-        group, best = _serial(facts)
+        group, best = _all_in_one(facts)
     stack = best if worst else _best(stacks.shared(facts, stacks.consuming(facts)))
     moved = [p for p in pairs if p.growth_per_second is not None]
     fastest = worst or max(moved, key=lambda p: (abs(p.growth_per_second), p.name), default=None)
@@ -149,20 +149,20 @@ def _held_back(facts: Facts, group: str | None) -> list[consumer_logs.Statement]
     return [] if still and len({statement.queue for statement in statements}) == 1 else statements
 
 
-def _serial(facts: Facts) -> tuple[str | None, stacks.Shared | None]:
-    """Return the group whose consuming threads, all but one, wait for the same monitor in a dump (before 4.9.0 threads
-    name no group), and that dump; None without one, and where threads are deadlocked.
+def _all_in_one(facts: Facts) -> tuple[str | None, stacks.Shared | None]:
+    """Return the group whose consuming threads are all in the same call of a dump (before 4.9.0 threads name no group),
+    and that dump; None without one, and where threads are deadlocked.
     """
     by_group: dict[str | None, list[stacks.Consuming]] = defaultdict(list)
     for thread in stacks.consuming(facts):
         by_group[thread.group or None].append(thread)
-    serial = [
+    busy = [
         (group, each)
         for group, threads in by_group.items()
         for each in stacks.shared(facts, threads)
-        if each.monitor and each.threads == each.of >= FEWEST_SERIAL and not any(t.deadlocked for t in threads)
+        if each.threads == each.of >= FEWEST and not any(t.deadlocked for t in threads)
     ]
-    return max(serial, key=lambda one: one[1].threads, default=(None, None))
+    return max(busy, key=lambda one: one[1].threads, default=(None, None))
 
 
 def _best(shared: list[stacks.Shared]) -> stacks.Shared | None:
