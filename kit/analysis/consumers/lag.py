@@ -98,6 +98,12 @@ def pairs(facts: Facts) -> list[Pair]:
     return sorted(known, key=lambda p: (-p.lag, p.name))
 
 
+def known(facts: Facts) -> bool:
+    """Return whether the evidence tells of every queue of users' groups whether its lag grows."""
+    told = all(p.backlog_known for p in pairs(facts)) and not any(row["beyond"] for row in _rows(facts))
+    return bool(pairs(facts)) and told
+
+
 @memo
 def stuck(facts: Facts) -> list[Stuck]:
     """Return the queues that stood still while `others` of the topic handled what had waited, the longest wait first:

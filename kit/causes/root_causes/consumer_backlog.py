@@ -39,7 +39,7 @@ def observe(facts: Facts) -> Observed:
     moved = [p for p in pairs if p.growth_per_second is not None]
     fastest = worst or max(moved, key=lambda p: (abs(p.growth_per_second), p.name), default=None)
     values = {
-        "group": group or (once and once.group), "all_known": bool(pairs) and all(p.backlog_known for p in pairs),
+        "group": group or (once and once.group), "all_known": lag.known(facts),
         "worst": worst, "once": once, "lags": {p.name: p.lag for p in pairs} or None,
         "lag_per_queue": {p.name: p.per_queue for p in pairs} or None,
         "growth_per_second": fastest and fastest.growth_per_second, "no_dump": not stacks.consuming(facts),

@@ -33,7 +33,7 @@ def observe(facts: Facts) -> Observed:
         chosen = max(standing, key=lambda qm: (bool(qm[1]), qm[0].end - qm[0].offset), default=judged[0])
         return _stuck(facts, *chosen, stands=bool(standing))
     pairs = lag.pairs(facts)
-    observed = Observed({"all_known": bool(pairs) and all(p.backlog_known for p in pairs)})
+    observed = Observed({"all_known": lag.known(facts)})
     once = next((p for p in pairs if p.held_up is not None), None)
     if once is not None:
         queue = once.held_up

@@ -2,7 +2,8 @@
 -- queue_id; of the looks that have an exact lag (all null without one) first_offset, first_end, first_lag, last_offset, last_end, last_lag, begin, peak
 -- (the largest lag), first, last (times), looks (different times, or ends, or outputs one below the other in one file, at least 1), seconds (from first to
 -- last, 0 where not known), arrived, advanced (messages), grew (whether the lag did, by more than is under way, and than a twentieth of what arrived: a
--- group that keeps up is never exactly at the end), never_handled (no offset, or the first of the queue), stands; of the longest time of at least 5 s, or
+-- group that keeps up is never exactly at the end), never_handled (no offset, or the first of the queue), beyond
+-- (an output prints an offset beyond the end: what waits is not known), stands; of the longest time of at least 5 s, or
 -- of unknown length, in which its offset stayed at a waiting message while more came (null if there is none) stand_offset, stand_begin, stand_end,
 -- stand_first, stand_last, and others: the queues of the topic that handled meanwhile what waited in them when it began. In order of group, topic and
 -- queue; as many rows as queues. Clients save their offsets every 5 s (persistConsumerOffsetInterval).
@@ -31,7 +32,7 @@ with known as (
   select *, row_number() over (partition by `group`, topic, broker, queue_id order by nth) as place,
     row_number() over (partition by `group`, topic, broker, queue_id order by nth desc) as back,
     count(case when source = 'progress' then 1 end) over (partition by `group`, topic, broker, queue_id, file, time) as outputs
-  from looks where not at_least
+  from looks where not at_least and waiting is not null
 ), courses as (
   select `group`, topic, broker, queue_id, max(waiting) as peak, greatest(count(distinct time), max(outputs), count(distinct reached)) as times,
     max(case when place = 1 then offset end) as first_offset, max(case when place = 1 then reached end) as first_end,
@@ -74,13 +75,13 @@ with known as (
   where n > 1 and waited <= got_to and got_to > coalesce(came_from, 0)
   group by `group`, topic, broker, queue_id
 ), queues as (
-  select distinct `group`, topic, broker, queue_id from looks
+  select `group`, topic, broker, queue_id, max(source = 'progress' and waiting is null) as beyond from looks group by `group`, topic, broker, queue_id
 )
 select q.`group`, q.topic, q.broker, q.queue_id, c.first_offset, c.first_end, c.first_lag, c.last_offset, c.last_end, c.last_lag, c.begin, c.peak,
   c.first, c.last, greatest(c.times, 1) as looks, coalesce(cast(unix_micros(c.last) - unix_micros(c.first) as double) / 1000000, cast(0 as double)) as seconds,
   c.last_end - c.first_end as arrived, coalesce(c.last_offset, 0) - coalesce(c.first_offset, 0) as advanced,
   c.times > 1 and c.last_lag - c.first_lag >= greatest(10, 0.05 * (c.last_end - c.first_end)) as grew,
-  c.last_offset is null or c.last_offset <= coalesce(c.begin, 0) as never_handled, s.nth is not null as stands, s.stand_offset, s.stand_begin, s.stand_end, s.stand_first, s.stand_last,
+  c.last_offset is null or c.last_offset <= coalesce(c.begin, 0) as never_handled, q.beyond, s.nth is not null as stands, s.stand_offset, s.stand_begin, s.stand_end, s.stand_first, s.stand_last,
   coalesce(p.others, 0) as others
 from queues q
 left join courses c on c.`group` = q.`group` and c.topic = q.topic and c.broker = q.broker and c.queue_id = q.queue_id

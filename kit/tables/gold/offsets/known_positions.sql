@@ -1,6 +1,6 @@
 -- One row per look at a consumer group's offset in a queue: time, source (copy, progress), file, line, group, topic, broker, queue_id, offset
 -- (the next to be handled, null for a queue the group has none for), end and begin (the queue's max and min offset then, null where not known), lag
--- (end - offset, from the queue's begin without an offset; null without an end), at_least (a copy was saved at its time or any time later: end and
+-- (end - offset, from the queue's begin without an offset; null without an end, and where an output prints an offset beyond it), at_least (a copy was saved at its time or any time later: end and
 -- lag are at least these). In order of time, end, file and queue; as many rows as `offset_looks` and queues of topics of which a copy has some.
 -- A file whose time copying lost has that of the records: what was handled had been stored before; behind the end that an output prints nothing was
 -- stored yet (but a slave that takes over stores other records at offsets that its master had used); and no copy of a broker's offsets is later than
@@ -65,6 +65,6 @@ with queues as (
   from placed p left join before b on b.nth = p.nth
 )
 select time, source, file, line, `group`, topic, broker, queue_id, offset, if(done, last, reached) as `end`, begin,
-  if(if(done, last, reached) is null, null, greatest(if(done, last, reached) - coalesce(offset, begin, 0), 0)) as lag, at_least and not done as at_least
+  if(if(done, last, reached) is null or (source = 'progress' and offset > reached + 10), null, greatest(if(done, last, reached) - coalesce(offset, begin, 0), 0)) as lag, at_least and not done as at_least
 from ended
 order by time nulls first, `end` nulls first, file, `group`, topic, broker, queue_id, line, nth
