@@ -1,7 +1,7 @@
 """A few lines and what they show: a row of `evidence/*.yaml` is a folder of text files and what is asked of it.
 
 - `files`: {name: lines}. `{3: line}` is a line three times, `{00..40/20: line <n>}` one for 00, 20 and 40; several lines in a list come as a block.
-- `stores`: {file of a commit log: rows of `store_rows`}; `<id KEY>` in a line is the offset id of a record in one of them. `declared`: zones.
+- `stores`: {file of a commit log: rows of `store_rows`}; `<id KEY>` in a line is the offset id of a record in one of them. `declared`: zones. `changed`: {file: s since 1970}.
 - `shows`: {cause: verdict}, or {cause: {verdict, figures, steps, claims, quotes, asks, says, unsaid, nowhere, advises, window}}: figures and steps that are named, words of a step's claim and of the
   lines it quotes, of what is asked for ("" for anything), words its summary must have or not, words that stand nowhere in the finding, words of its first remedy (`advises`).
   `problems`: {known problem: verdict}, all that are found. `weighed`: by how large the evidence is.
@@ -9,6 +9,7 @@
 """
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any
 import msgspec
 import pytest
 import store_rows
-from folders import opened
+from folders import opened, written
 
 from kit import causes
 from kit.causes import known_problems, shown_by
@@ -82,7 +83,10 @@ def test_it_shows_what_it_shows(row: dict[str, Any], tmp_path: Path) -> None:
         ids = each | ids
     files = {name: "".join(f"{line}\n" for line in lines(items)) for name, items in row.get("files", {}).items()}
     files = {name: re.sub("<id (.*?)>", lambda key: ids[key[1]], text) for name, text in files.items()}
-    facts = opened(tmp_path, files | stores, **row.get("declared", {})).facts
+    folder = written(tmp_path, files | stores)
+    for name, seconds in row.get("changed", {}).items():
+        os.utime(folder / name, (seconds, seconds))
+    facts = opened(tmp_path, {}, **row.get("declared", {})).facts
     if "problems" in row:
         assert {found.cause: found.verdict for found in known_problems.examine(facts)} == row["problems"]
     for slug, expected in row.get("shows", {}).items():

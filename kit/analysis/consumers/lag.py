@@ -17,6 +17,8 @@ from kit.tables.facts import Facts, memo
 LEAST: Final = 10
 """Messages in a queue up to which nothing waits: so many are under way (a pull takes 32)."""
 SHRUNK: Final = 0.9
+SAVED: Final = 15
+"""Seconds in which an offset that moves is saved by its client and by the broker: each does every 5 s."""
 SMALL: Final = 100
 """Messages in a queue up to which one look at it says that there is no backlog."""
 KEYS: Final = ["group", "topic", "broker", "queue_id"]
@@ -53,10 +55,11 @@ def pair(group: str, topic: str, queues: list[Course]) -> Pair:
     """Return a topic of a group: name, queues, lag, peak, per_queue {queue id (behind its broker, of several): lag},
     growth_per_second (messages, None with one look only), and what the looks show:
 
-    shrinks (the lag was larger before, in an order that is known), backlog (it grew in every queue that got messages, and the offsets advanced),
-    backlog_known (two looks, or no lag). Of a single look: behind_everywhere (much waits in every queue, each was
-    consumed from), held_up (the one queue in which much waits, else None), untouched (queues in which much waits and
-    nothing was handled, while another is at its end).
+    shrinks (the lag was larger before, in a known order), backlog (it grew in every queue that got messages, and the
+    offsets advanced), still (it grew there, but no offset moved), idle (for so long that it would show), backlog_known
+    (two looks, or no lag). Of a single look: behind_everywhere (much waits in every queue, each was consumed from),
+    held_up (the one queue in which much waits, else None), untouched (queues in which much waits and nothing was
+    handled, while another is at its end).
     """
     p = Pair(group=group, topic=topic, queues=queues, name=f"{topic}@{group}")
     p.lag, p.peak = sum(q.last_lag for q in queues), sum(q.peak for q in queues)
@@ -67,7 +70,9 @@ def pair(group: str, topic: str, queues: list[Course]) -> Pair:
     active = [q for q in queues if q.arrived > 0]
     going = sum(q.advanced > 0 for q in active)
     p.backlog = bool(active) and all(q.grew for q in active) and 2 * going >= len(active) and not p.shrinks
-    p.backlog_known = all(q.looks > 1 or q.peak <= SMALL for q in queues)
+    p.still = bool(active) and all(q.grew and q.advanced == 0 for q in active)
+    p.idle = p.still and all(q.seconds >= SAVED for q in active)
+    p.backlog_known = p.still == p.idle and all(q.looks > 1 or q.peak <= SMALL for q in queues)
     full = [q for q in queues if q.looks == 1 and q.last_lag > SMALL]
     far = [q for q in full if not q.never_handled]
     waiting = [q for q in queues if q.last_lag > LEAST]

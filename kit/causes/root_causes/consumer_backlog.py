@@ -60,6 +60,12 @@ def observe(facts: Facts) -> Observed:
     if burst and not worst and observed.values["all_known"] and burst.peak > lag.SMALL:
         observed.values["burst"] = burst
         observed.quotes["lag-grows"] = lag.refs(facts, burst.group, burst.topic)
+    still = next((p for p in pairs if p.still), None)
+    if still and not worst:
+        # Nothing is handled slowly where nothing is handled.
+        idle = still.idle and observed.values["all_known"]
+        observed.values |= {"still": still, "still_before": sum(q.first_lag for q in still.queues), "idle": idle}
+        observed.quotes["lag-grows"] = lag.refs(facts, still.group, still.topic)
     if once:
         observed.quotes["lags-everywhere"] = lag.refs(facts, once.group, once.topic, most=1)
     _listener(facts, observed, group, worst, best)
