@@ -79,7 +79,7 @@ def _stuck(facts: Facts, queue: lag.Stuck, message: Message, *, stands: bool) ->
             "queue": {"topic": queue.topic, "broker": queue.broker or None, "queue_id": queue.queue_id},
             "queue_offset": queue.offset, "uniq_key": next(iter(at["uniq_key"]), message.get("uniq_key")),
             "messages_behind": max([queue.end, *map(int, ends)]) - queue.offset - 1,
-            "blocked": message.get("why") in ("endless", "deadlock"),
+            "blocked": message.get("why") in ("endless", "deadlock"), "suspended": message.get("why") == "suspended",
         }  # fmt: skip
     if at.empty and "no_owner" not in message:
         topic, broker = quote(queue.topic), quote(queue.broker or "BROKER")
