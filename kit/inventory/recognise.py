@@ -280,6 +280,10 @@ BINARY: Final[tuple[Rule, ...]] = (
 TEXTS: Final[tuple[Rule, ...]] = (_document, _settings, _output, _log_or_table)
 
 
+_OF_CONTENT: Final = ("text_sha256", "same")
+"""What distinguishes the content of a file from another's."""
+
+
 def without_rows(items: list[Item]) -> list[Item]:
     """Return the items with tables without rows recognised too: by the header of another table of the evidence.
 
@@ -293,7 +297,9 @@ def without_rows(items: list[Item]) -> list[Item]:
         if item.kind == "text" and item.bytes < _STEP:
             first, rest = _lines(item)
             if not rest and (like := heads.get(first)):
-                items[n] = attrs.evolve(item, kind=like.kind, source=None, detail=like.detail)
+                known = {name: value for name, value in like.detail.items() if name not in _OF_CONTENT}
+                own = {name: item.detail[name] for name in _OF_CONTENT if name in item.detail}
+                items[n] = attrs.evolve(item, kind=like.kind, source=None, detail=known | own)
     return items
 
 

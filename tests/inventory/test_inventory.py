@@ -107,6 +107,17 @@ def test_a_copy_made_earlier(evidence: Path, tmp_path: Path) -> None:
     assert found.disagree == ()
 
 
+def test_a_table_without_rows_is_no_copy_of_the_one_whose_columns_it_has(tmp_path: Path) -> None:
+    """Packed, as UTF-16 here, a file is hashed as it is read; an empty ledger says that nothing was handled there."""
+    head = "keys,uniq_key,result,at\n"
+    rows = "".join(f"K{n},7F0000012ACF0C387F446DE0523A{n:04X},OK,2026-11-22 08:03:37.{n:03}\n" for n in range(40))
+    found = take(tmp_path, {"p/points.csv": head.encode("utf-16"), "q/points.csv": (head + rows).encode("utf-16")})
+    assert [(i.file, i.kind, i.replica_of) for i in found.items] == [
+        ("p/points.csv", "rows", None),
+        ("q/points.csv", "rows", None),
+    ]
+
+
 def test_photos_are_listed_and_nothing_is_recognised(tmp_path: Path) -> None:
     photo = b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + random.Random(1).randbytes(5000)
     found = take(tmp_path, {"photo.jpg": photo, "poem.txt": "Roses are red,\nviolets are blue.\n"})
