@@ -9,8 +9,7 @@ import pytest
 from folders import opened
 from table import rows_of
 
-from kit import causes
-from kit.causes import collect_next, shown_by
+from kit.causes import collect_next
 from kit.causes.findings import Finding, Remedy, Step, verdict
 from kit.i18n import T
 from kit.inventory.references import Ref
@@ -112,16 +111,3 @@ def test_names_of_the_evidence_are_filled_in_and_quoted(tmp_path: Path) -> None:
     connections, configuration = (each.command for each in finding.missing)
     assert " -g 'points service' > " in connections
     assert "'/data/$(reboot)'" in configuration
-
-
-@pytest.mark.parametrize(("hour", "verdict"), [("22", "confirmed"), ("15", "suspected")])
-def test_what_a_mail_quotes_of_another_time_confirms_nothing(hour: str, verdict: str, tmp_path: Path) -> None:
-    """Line 4 of the mail is from the time of the log or from seven hours before it: what another cluster printed."""
-    log = "".join(f"2026-11-20 22:{n}:09 INFO main - dispatch behind commit log 0 bytes\n" for n in range(40, 59))
-    refused = "CODE: 2  DESC: [TIMEOUT_CLEAN_QUEUE]broker busy, start flow control for a while, period in queue: 214ms"
-    mail = (
-        f"Hello,\nplease look\n\n> 2026-11-20 {hour}:45:38.941 ERROR [main] c.s.Stock - send failed: {refused}\n\nBye\n"
-    )
-    facts = opened(tmp_path, {"broker.log": log, "mail.txt": mail}, tz_app="+08:00").facts
-    found = shown_by.weighed(facts, causes.examine(facts, "broker-busy"))
-    assert (found.verdict, found.steps[0].evidence[0].line) == (verdict, 4)

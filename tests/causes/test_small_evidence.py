@@ -2,13 +2,10 @@
 
 - `files`: {name: lines}. `{3: line}` is a line three times, `{00..40/20: line <n>}` one for 00, 20 and 40; several lines in a list come as a block.
 - `stores`: {file of a commit log: rows of `store_rows`}; `<id KEY>` in a line is the offset id of a record in one of them. `declared`: zones. `changed`: {file: s since 1970}.
-- `shows`: {cause: verdict}, or {cause: {verdict, figures, steps, claims, quotes, asks, says, unsaid, nowhere, advises, window}}: figures and steps that are named, words of a step's claim and of the
-  lines it quotes, of what is asked for ("" for anything), words its summary must have or not, words that stand nowhere in the finding, words of its first remedy (`advises`, "": it has none).
-  `problems`: {known problem: verdict}, all that are found. `weighed`: by how large the evidence is.
+- `shows`: {cause: verdict}, or {cause: what `expected` knows}. `problems`: {known problem: verdict}, all that are found. `weighed`: by how large the evidence is.
 - `why`: where RocketMQ's sources say so.
 """
 
-import json
 import os
 import re
 from collections.abc import Iterator
@@ -18,13 +15,11 @@ from typing import Any
 import msgspec
 import pytest
 import store_rows
+from expected import check
 from folders import opened, written
 
 from kit import causes
 from kit.causes import known_problems, shown_by
-from kit.causes.findings import Finding
-from kit.causes.triage import plain
-from kit.i18n import LANGS
 
 ROWS = [
     pytest.param(row, id=f"{path.stem}: {row['name']}")
@@ -53,29 +48,6 @@ def counted(times: str) -> list[str]:
     return [str(n).zfill(len(first)) for n in range(int(first), int(last) + 1, int(step or 1))]
 
 
-def check(found: Finding, expected: Any) -> None:
-    wanted = {"verdict": expected} if isinstance(expected, str) else expected
-    assert found.verdict == wanted["verdict"]
-    figures = plain(found.figures)
-    assert {name: figures[name] for name in wanted.get("figures", {})} == wanted.get("figures", {})
-    steps = {step.id: step.holds for step in found.steps}
-    assert {name: steps.get(name, "absent") for name in wanted.get("steps", {})} == wanted.get("steps", {})
-    claims = {step.id: step.claim.render() for step in found.steps}
-    assert all(words in claims[name] for name, words in wanted.get("claims", {}).items())
-    quoted = {step.id: " ".join(ref.text for ref in step.evidence) for step in found.steps}
-    assert all(words in quoted[name] for name, words in wanted.get("quotes", {}).items())
-    window = found.window and [at.isoformat() for at in found.window]
-    assert window == wanted.get("window", window)
-    asked = " ".join(f"{each.artefact.render()} {each.command} {each.why.render()}" for each in found.missing)
-    assert all(words in asked and asked for words in wanted.get("asks", ()))
-    advised = [remedy.action.render("en") for remedy in found.remedies[:1]] if "advises" in wanted else []
-    assert [wanted["advises"] in each for each in advised] == [True] * bool(wanted.get("advises"))
-    assert wanted.get("says", "") in found.shown_summary.render("en")
-    assert "unsaid" not in wanted or wanted["unsaid"] not in found.summary.render("en")
-    for words in wanted.get("nowhere", ()):
-        assert words not in json.dumps([plain(found.as_dict(lang)) for lang in LANGS], ensure_ascii=False)
-
-
 @pytest.mark.parametrize("row", ROWS)
 def test_it_shows_what_it_shows(row: dict[str, Any], tmp_path: Path) -> None:
     stores, ids = {}, dict[str, str]()
@@ -98,17 +70,3 @@ def test_it_shows_what_it_shows(row: dict[str, Any], tmp_path: Path) -> None:
 def test_short_forms_are_written_out() -> None:
     items = ["a", {2: "b"}, {"08..12/2": ["c <n>", "d"]}]
     assert list(lines(items)) == ["a", "b", "b", "c 08", "d", "c 10", "d", "c 12", "d"]
-
-
-@pytest.mark.parametrize(("year", "verdict"), [("2025", "suspected"), ("2026", "confirmed")])
-def test_a_mail_does_not_confirm_what_it_quotes_of_last_year(year: str, verdict: str, tmp_path: Path) -> None:
-    mail = (
-        "Hi all, we had this before:\n"
-        f"{year}-11-14 10:00:01.253 [http-1] ERROR c.a.Sender - send failed: CODE: 2  DESC: [TIMEOUT_CLEAN_QUEUE]broker busy, "
-        "start flow control for a while, period in queue: 200ms, size of queue: 1\n"
-        "Today something else is wrong:\n2026-11-20 09:12:01.003 [http-7] ERROR c.a.Sender - no stock\n"
-    )
-    facts = opened(tmp_path, {"mail.txt": mail}).facts
-    busy = shown_by.weighed(facts, causes.examine(facts, "broker-busy"))
-    assert busy.verdict == verdict
-    assert ("370 days older" in busy.summary.render()) == (year == "2025")

@@ -9,19 +9,13 @@ import folders
 import incidents
 import pytest
 from click.testing import CliRunner
+from table import rows_of
 
 import kit
 from kit.cli.main import cli
 from kit.incidents import history
 
-BUSY = incidents.finding(
-    "broker-busy", "confirmed", title="The broker was busy", summary="Refused `40` sends.",
-    window=["2026-03-01T10:00:00.000Z", "2026-03-01T10:05:00.000Z"], figures={"lost": 40},
-    steps=[
-        {"id": "refused", "claim": "…", "role": "deciding", "holds": True, "evidence": [{"file": "a", "line": 1, "text": "topic=orders"}]},
-        {"id": "why", "claim": "…", "role": "supporting", "holds": None, "evidence": [{"file": "a", "line": 2, "text": "topic=other"}]},
-    ],
-)  # fmt: skip
+BUSY = incidents.finding(**rows_of(__file__, "busy"))
 QUIET = {**BUSY, "verdict": "ruled_out", "window": None}
 
 

@@ -15,16 +15,8 @@ from kit.case.case import Case
 from kit.causes.findings import Finding
 
 KINDS = rows_of(__file__, "kinds")
-RECORDINGS = (
-    "consumer-backlog", "consumer-stuck", "subscription-mismatch", "subscription-mismatch-tags", "duplicate-client-id",
-    "offset-jump", "offset-first-start", "offset-reset", "replica-loss", "broker-unreachable",
-)  # fmt: skip
-LESS = {
-    ("subscription-mismatch-tags", "client logs"): "deliveries", ("subscription-mismatch-tags", "stores"): "deliveries",
-    ("subscription-mismatch-tags", "ledgers"): "deliveries", ("offset-first-start", "client logs"): "rocketmq_client",
-    ("replica-loss", "stores"): "commitlog", ("replica-loss", "ledgers"): "SendResult",
-    ("broker-unreachable", "client logs"): "rocketmq_client", ("broker-unreachable", "host"): "ip addr",
-}  # fmt: skip
+RECORDINGS = rows_of(__file__, "recordings")
+LESS = {(name, kind): words for name, kind, words in rows_of(__file__, "less")}
 """Where the rest does not decide: what has to be asked for. Everywhere else two other kinds of evidence say the same."""
 MOVING = {"lag", "lag_per_queue", "growth_per_second", "messages_behind"}
 """Figures of the last look: with less evidence that is an earlier one."""

@@ -48,12 +48,6 @@ def test_a_table_safe_for_a_terminal() -> None:
     assert (render([]), render([], "zh")) == ("No verdict and no figure changed.", "结论与数字均无变化。")
 
 
-@pytest.mark.parametrize(
-    "bad",
-    [
-        {}, [], None, {"schema": 2, "findings": []}, {"schema": 1, "findings": [1]}, {"schema": 1, "findings": "x"},
-        {"schema": 1, "findings": [], "evidence": "x"},
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("bad", rows_of(__file__, "no_findings"))
 def test_what_is_no_findings_json(bad: Any) -> None:
     assert is_findings(BEFORE) and not is_findings(bad)

@@ -10,7 +10,7 @@ from kit.formats.tables import mqadmin
 
 OUTPUTS = rows_of(__file__, "outputs")
 TEXTS = {output["name"]: output["text"] for output in OUTPUTS}
-CLUSTER, PROGRESS = TEXTS["clusters of 4.6"], TEXTS["progress with an empty cell and totals"]
+PROGRESS = TEXTS["progress with an empty cell and totals"]
 
 
 def fields(text: str) -> dict[str, str | None]:
@@ -53,15 +53,7 @@ def test_rows_with_empty_lines_between_them_are_rows() -> None:
     assert (found["2 #Topic"], found["2 text"]) == ("orders", "some words of mine below it")
 
 
-WITHIN = f"""\
-2024-05-14 10:22:31 WARN main - Offset 5 not matched. Request offset: 7, firstOffset: 0
-> {CLUSTER.replace(chr(10), chr(10) + "> ").rstrip("> ")}
-what do you think, why is this so?
-2024-05-14 10:22:32 WARN PullMessageThread_1 - the consumer's group info not exist, group: g1
-$ sh mqadmin consumerProgress -n 10.0.0.1:9876 -g orders_group
-{PROGRESS}
-2024-05-14 10:22:33 INFO  RocketmqClient - rocketmq.log.maxFileIndex = 10
-"""
+WITHIN = rows_of(__file__, "within")
 
 
 def test_tables_between_log_lines() -> None:
