@@ -30,7 +30,7 @@ BUDGETS: Final = {
     "live_lab": 1_120,
     "notebook": 1_320,
     "redaction": 1_050,
-    "report": 1_490,
+    "report": 1_480,
     "rocketmq": 2_140,
     "spark": 1_130,
     "tables": 630,

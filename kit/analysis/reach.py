@@ -43,21 +43,22 @@ def _ip(text: str) -> Any:
         return None
 
 
-def is_loopback(address: str) -> bool:
+def network(address: str) -> str | None:
+    """Return in which network an address is that is of no use to other hosts: `loopback`, `link-local`, or `docker`, its
+    default bridge, which probably only its host knows.
+    """
     ip = _ip(host(address))
-    return host(address).lower() == "localhost" if ip is None else ip.is_loopback
-
-
-def is_own_hosts_only(address: str) -> bool:
-    """Return whether an address is of no use to other hosts: loopback, link-local."""
-    ip = _ip(host(address))
-    return is_loopback(address) or (ip is not None and ip.is_link_local)
-
-
-def is_docker_default(address: str) -> bool:
-    """Return whether an address is in Docker's default bridge network, and so is probably known to its host only."""
-    ip = _ip(host(address))
-    return ip is not None and ip in DOCKER_BRIDGE
+    if ip is None:
+        return "loopback" if host(address).lower() == "localhost" else None
+    return (
+        "loopback"
+        if ip.is_loopback
+        else "link-local"
+        if ip.is_link_local
+        else "docker"
+        if ip in DOCKER_BRIDGE
+        else None
+    )
 
 
 def own_addresses(facts: Facts) -> list[Row]:
@@ -102,7 +103,7 @@ def tried(facts: Facts) -> list[Row]:
 def inner_of_failed_lists(facts: Facts) -> Row | None:
     """Return the statement about a loopback or container address that most often gave no list of a group's members."""
     rows = (row | {"address": str(row["address"])} for row in _statements(facts, "consumer-list-failed"))
-    inner = [row for row in rows if is_own_hosts_only(row["address"]) or is_docker_default(row["address"])]
+    inner = (row for row in rows if network(row["address"]))
     return min(inner, key=lambda row: (-row["n"], row["file"], row["line"]), default=None)
 
 
@@ -140,14 +141,14 @@ def reachable_instead(facts: Facts, address: str) -> tuple[str, tuple[Place, ...
     network of name servers or clients is returned.
     """
     own, number = own_addresses(facts), port(address) or PORT
-    files = {o["file"] for o in own if o["address"] == host(address) or is_own_hosts_only(address)}
+    files = {o["file"] for o in own if o["address"] == host(address) or network(address) in ("loopback", "link-local")}
     peers = (*map(host, name_servers(facts)), *sorted({name.partition("@")[0] for name in clients(facts).values()}))
     near = [ip for peer in peers if (ip := _ip(peer))]
     sockets = [row for row in facts.rows("host_addresses") if row["origin"] == "sockets" and row["port"] == number]
 
     def is_far(own: Row) -> bool:
-        network = ipaddress.ip_network(f"{own['address']}/{min(own['prefix'] or 24, 32)}", strict=False)
-        return not any(peer in network for peer in near)
+        around = ipaddress.ip_network(f"{own['address']}/{min(own['prefix'] or 24, 32)}", strict=False)
+        return not any(peer in around for peer in near)
 
     others = [o for o in own if o["file"] in files and not o["only_the_host"] and ":" not in o["address"]]
     for other in sorted((o for o in others if o["address"] != host(address)), key=is_far):

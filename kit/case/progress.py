@@ -17,22 +17,13 @@ BEGUN: Final = "{desc} {elapsed}"
 
 
 class Progress:
-    """Listens to stages: `begin` ends the previous one, `step`: one of `total` parts is done, `end`: everything is."""
+    """Shows a bar for each stage in turn, or a line where nobody sees it move (not `is_live`); nothing without a file.
+    `leave`: bars stay.
+    """
 
-    def begin(self, stage: Stage, total: int | None = None) -> None:
-        """Begin a stage; the base class ignores it."""
-
-    def step(self) -> None:
-        """Count one part of the stage as done. May be called from any thread."""
-
-    def end(self) -> None:
-        """End the current stage; another may begin later."""
-
-
-class Bars(Progress):
-    """Shows a bar for each stage in turn, or a line where nobody sees it move (not `is_live`); `leave`: bars stay."""
-
-    def __init__(self, lang: Lang, file: TextIO | None, *, is_live: bool = True, leave: bool = False) -> None:
+    def __init__(
+        self, lang: Lang = "en", file: TextIO | None = None, *, is_live: bool = False, leave: bool = False
+    ) -> None:
         self.is_live = is_live
         self._lang, self._file, self._leave = lang, file, leave
         self._lock = threading.Lock()
@@ -41,6 +32,7 @@ class Bars(Progress):
         self._over = threading.Event()
 
     def begin(self, stage: Stage, total: int | None = None) -> None:
+        """Begin a stage of `total` parts, which ends the one before."""
         with self._lock:
             if stage == self._stage:
                 return
@@ -58,11 +50,13 @@ class Bars(Progress):
             threading.Thread(target=_tick, args=(self._bar, self._over), daemon=True).start()
 
     def step(self) -> None:
+        """Count one part of the stage as done. May be called from any thread."""
         with self._lock:
             if self._bar is not None:
                 self._bar.update()
 
     def end(self) -> None:
+        """End the current stage; another may begin later."""
         with self._lock:
             self._close()
 

@@ -180,7 +180,7 @@ def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> C
     """Open the case, or exit with one line that names the path."""
     import kit
     from kit.case import output
-    from kit.case.progress import Bars
+    from kit.case.progress import Progress
     from kit.evidence import workspace as ws
 
     meta = click.get_current_context().meta
@@ -192,7 +192,7 @@ def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> C
     eager, hashes = chosen.pop("eager", True), chosen.pop("hashes", True)
     if eager:
         java(chosen.get("master"), chosen.get("remote"), chosen["lang"])
-    progress = Bars(chosen["lang"], sys.stderr, is_live=sys.stderr is not None and sys.stderr.isatty(), leave=True)
+    progress = Progress(chosen["lang"], sys.stderr, is_live=sys.stderr is not None and sys.stderr.isatty(), leave=True)
     if progress.is_live:
         progress.begin("reading")
     click.get_current_context().call_on_close(progress.end)

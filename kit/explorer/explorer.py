@@ -208,9 +208,8 @@ class View(ipywidgets.VBox):
         if chosen.since or chosen.until:
             ends = [f"{at:%Y-%m-%d %H:%M:%S}" if at else "…" for at in (chosen.since, chosen.until)]
             chips.append((f"{ends[0]} – {ends[1]} UTC", attrs.evolve(chosen, since=None, until=None)))
-        for field in VALUES:
-            values = getattr(chosen, field)
-            chips += [(f"{heads[field]}: {clean(value, 80)}", chosen.toggled(field, value)) for value in values]
+        values = [(field, value) for field in VALUES for value in getattr(chosen, field)]
+        chips += [(f"{heads[field]}: {clean(value, 80)}", chosen.toggled(field, value)) for field, value in values]
         if chosen.text:
             chips.append((f"{heads['text']}: {clean(chosen.text, 80)}", attrs.evolve(chosen, text="")))
         buttons = [self._chip(*chip) for chip in chips]
@@ -218,11 +217,9 @@ class View(ipywidgets.VBox):
             buttons.append(self._chip(SAYS["clear"].in_(self.lang), Selection(), "times-circle"))
         self.chips.children = buttons or (ipywidgets.Label(SAYS["everything"].in_(self.lang)),)
         counts = {part: int(each.mask(chosen).sum()) for part, each in self.explorer.parts.items()}
-        numbers = [] if any(counts.values()) else [SAYS["nothing"].in_(self.lang)]
-        for part, count in counts.items():
-            total, what = len(self.explorer.parts[part].frame), LABELS["parts"][part]
-            numbers.append(SAYS["of"].say(count=count, total=total, what=what).render(self.lang))
-        self.counts.value = " · ".join(numbers)
+        totals = ((n, len(self.explorer.parts[part].frame), LABELS["parts"][part]) for part, n in counts.items())
+        numbers = [SAYS["of"].say(count=n, total=total, what=what).render(self.lang) for n, total, what in totals]
+        self.counts.value = " · ".join([*([] if any(counts.values()) else [SAYS["nothing"].in_(self.lang)]), *numbers])
 
     def _chip(self, text: str, then: Selection, icon: str = "times") -> Any:
         chip = ipywidgets.Button(description=text, icon=icon, layout={"width": "auto"})

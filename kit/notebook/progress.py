@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kit.case.case import Case
-from kit.case.progress import Bars, Progress
+from kit.case.progress import Progress
 from kit.i18n import Lang
 from kit.interrupts import Interrupts
 from kit.notebook.prose import listen, shell
@@ -26,7 +26,8 @@ def watched(case: Case, lang: Lang, interactive: bool) -> Iterator[None]:
     """
     # JupyterLab leaves a red box where something was written to stderr, even after it is cleared.
     stream = sys.stderr if shell() is None else sys.stdout
-    progress, cell = Bars(lang, stream) if interactive else Progress(), contextlib.ExitStack()
+    progress = Progress(lang, stream, is_live=True) if interactive else Progress()
+    cell = contextlib.ExitStack()
     # Otherwise jobs and threads would go on, and those that wait for them.
     stop = Interrupts(case.cancel)
 

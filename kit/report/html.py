@@ -27,7 +27,7 @@ from kit.i18n import CLOCK, Lang, T, on_clock
 from kit.report.console import command
 from kit.report.labels import COLUMNS, GLOSSARY, HOLDS, INNER, KEYS, PAGE, VERDICTS, page, ranked, requests
 from kit.report.notebooks import Story, chart_block
-from kit.report.terminal import undated_warning, zone_warning
+from kit.report.terminal import warnings
 
 FOUND: Final = ("confirmed", "suspected")
 HEAD_NUMBERS: Final = 6
@@ -115,7 +115,7 @@ def render(
         head=first[0] if first else None,
         answers=_answers(first, bool(confirmed), concluded, of, lang),
         stories=stories,
-        warnings=[each for each in (zone_warning(findings, lang), undated_warning(findings, lang)) if each],
+        warnings=warnings(findings, lang),
         failed=of["failed"],
         found=[*concluded, *(v for v in views if v["id"] == asked and v not in concluded)],
         first=[v["id"] for v in first],
@@ -191,6 +191,7 @@ def _figures(finding: Mapping[str, Any], lang: Lang) -> dict[str, Any]:
         label = known.label.in_(lang) if known else name.replace("_", " ")
         alone = label.lstrip(COUNTED) if lang == "zh" else label
         number: Any = None
+        rows: list[dict[str, Any]] = []
         if value is None:
             unknown.append(alone)
         elif isinstance(value, Mapping):
@@ -204,23 +205,19 @@ def _figures(finding: Mapping[str, Any], lang: Lang) -> dict[str, Any]:
                 {heads[0]: key, **(each if isinstance(each, Mapping) else {heads[1]: each})}
                 for key, each in value.items()
             ]
-            tables += [_table(rows, alone, lang)] if rows else []
         elif isinstance(value, list):
             words = {own: text.in_(lang) for own, text in known.values.items()} if known else {}
             rows = [{key: _readable(words.get(str(each), each), key) for key, each in item.items()} for item in value
                     if isinstance(item, Mapping)]  # fmt: skip
             # Reasons are shown as text, not counted.
             number = None if any("why" in row for row in rows) else len(value)
-            tables += [_table(rows, alone, lang)] if rows else []
         else:
             number = _readable(value)
         if number is not None:
             cards.append({"value": cell(number)[0], "label": label})
+        if rows:
+            tables.append(Table(pd.DataFrame(rows).astype(object), alone, INNER, lang).as_dict())
     return {"numbers": cards, "number_tables": tables, "not_known": unknown}
-
-
-def _table(rows: Sequence[Mapping[str, Any]], caption: str, lang: Lang) -> dict[str, Any]:
-    return Table(pd.DataFrame(rows).astype(object), caption, INNER, lang).as_dict()
 
 
 def _readable(value: Any, name: str = "") -> Any:

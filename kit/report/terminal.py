@@ -59,8 +59,7 @@ def verdicts(findings: dict[str, Any], lang: Lang, *, verbose: bool = False) -> 
     parts = [
         table(rows, heads(lang, TEXTS, "cause", "verdict", "reason", "where")).rstrip() if rows else "",
         *(text.say(count=count).render(lang) for text, count in folded),
-        zone_warning(findings, lang) or "",
-        undated_warning(findings, lang) or "",
+        *warnings(findings, lang),
         "\n".join([TEXTS["next"].in_(lang), *wanted]) if wanted else "",
         closing(findings, lang),
     ]
@@ -70,23 +69,17 @@ def verdicts(findings: dict[str, Any], lang: Lang, *, verbose: bool = False) -> 
     return "\n\n".join(filter(None, parts))
 
 
-def zone_warning(findings: Mapping[str, Any], lang: Lang) -> str | None:
-    """Return the warning that times of findings.json are local ones, None if all have a zone."""
-    local = [f for f in findings["evidence"]["files"] if is_local(f["first"])]
-    if not local:
-        return None
-    files = _named([f["file"] for f in local])
-    first = iso(local[0]["first"])
-    instant = first - dt.timedelta(hours=8)
+def warnings(findings: Mapping[str, Any], lang: Lang) -> list[str]:
+    """Return that times of findings.json are local ones, and that `--since` and `--until` do not cut some files."""
+    evidence, sentences = findings["evidence"], []
+    if local := [f for f in evidence["files"] if is_local(f["first"])]:
+        first = iso(local[0]["first"])
+        times = {"local": f"{first:%H:%M:%S}", "utc": f"{first - dt.timedelta(hours=8):%H:%M:%S}"}
+        sentences.append(TEXTS["zone_unknown"].say(files=_named([f["file"] for f in local]), **times))
+    if undated := evidence.get("undated"):
+        sentences.append(TEXTS["undated"].say(files=_named(undated)))
     with on_clock(None):
-        sentence = TEXTS["zone_unknown"].say(files=files, local=f"{first:%H:%M:%S}", utc=f"{instant:%H:%M:%S}")
-        return printable(sentence.render(lang))
-
-
-def undated_warning(findings: Mapping[str, Any], lang: Lang) -> str | None:
-    """Return the warning that `--since` and `--until` do not cut some files, None if they cut all that have times."""
-    files = findings["evidence"].get("undated")
-    return printable(TEXTS["undated"].say(files=_named(files)).render(lang)) if files else None
+        return [printable(sentence.render(lang)) for sentence in sentences]
 
 
 def _named(files: Sequence[str]) -> Sentence | str:

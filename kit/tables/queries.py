@@ -12,9 +12,10 @@ import functools
 import importlib
 import inspect
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar, get_args
 
 import attrs
 
@@ -70,23 +71,19 @@ def catalogue() -> Mapping[str, Query]:
     """Return every declared table by name. Raise `ValueError` if two have one name."""
     for module in FOLDS:
         importlib.import_module(f"kit.analysis.{module}")
-    tables = dict(_folds)
-    for path in sorted(HERE.glob("*/**/*")):
-        layer = path.relative_to(HERE).parts[0]
-        if path.suffix not in (".sql", ".py") or layer not in ("silver", "gold"):
-            continue
-        if path.stem in tables:
-            raise ValueError(f"two tables are called {path.stem}")
-        tables[path.stem] = _query(path, "gold" if layer == "gold" else "silver")
+    queries = [*_folds.values()]
+    for layer in get_args(Layer):
+        for path in sorted((HERE / layer).rglob("*")):
+            text = path.read_text(encoding="utf-8") if path.suffix in (".sql", ".py") else ""
+            stored = layer == "gold" or "-- stored" in text or "\nSTORED" in text
+            if path.suffix == ".sql":
+                reads = tuple(dict.fromkeys(_READS.findall(NO_NAMES.sub(" ", text))))
+                queries.append(Query(path.stem, layer, text, reads, stored))
+            elif path.suffix == ".py":
+                place = path.relative_to(HERE).with_suffix("").parts
+                python = importlib.import_module(".".join(("kit", "tables", *place)))
+                queries.append(Query(path.stem, layer, text, tuple(python.READS), stored, ask=python.query))
+    tables = {query.name: query for query in queries}
+    if len(tables) < len(queries):
+        raise ValueError(f"tables of one name: {Counter(query.name for query in queries).most_common(1)}")
     return tables
-
-
-def _query(path: Path, layer: Layer) -> Query:
-    text = path.read_text(encoding="utf-8")
-    if path.suffix == ".sql":
-        named = _READS.findall(NO_NAMES.sub(" ", text))
-        stored = layer == "gold" or "-- stored" in text
-        return Query(path.stem, layer, text, tuple(dict.fromkeys(named)), stored)
-    python = importlib.import_module(".".join(("kit", "tables", *path.relative_to(HERE).with_suffix("").parts)))
-    stored = layer == "gold" or hasattr(python, "STORED")
-    return Query(path.stem, layer, text, tuple(python.READS), stored, ask=python.query)

@@ -68,7 +68,7 @@ def _never(facts: Facts, observed: Observed, address: str, failed: list[reach.Ro
     # Applications print no connect that succeeds.
     only = facts.has_source("app") and not reach.client_logs(facts) and not lookups.is_paste(facts)
     own = [row for row in reach.own_addresses(facts) if row["address"] == reach.host(address)]
-    bridges, loopback = [row for row in own if row["only_the_host"]][:1], reach.is_loopback(address)
+    bridges, loopback = [row for row in own if row["only_the_host"]][:1], reach.network(address) == "loopback"
     names, alone = reach.clients(facts), refs.seen(facts, "no-consumer-list")
     by_client = [row for row in failed if row["source"] == "client"]
     tried = facts.refs((row["file"], row["failed_line"]) for row in failed[:3] if row["failed_line"] is not None)
@@ -84,7 +84,7 @@ def _never(facts: Facts, observed: Observed, address: str, failed: list[reach.Ro
         "advertised_here": place is not None, "loopback": loopback,
         "interface": bridges[0]["interface"] if bridges and not loopback else None,
         "instead": instead[0] if instead else None, "on_host": own and not loopback,
-        "no_other": own and not (loopback or bridges or instead), "docker": reach.is_docker_default(address),
+        "no_other": own and not (loopback or bridges or instead), "docker": reach.network(address) == "docker",
         "selected": alone.count, "vip": address.endswith(VIP),
         "clients": len({names.get(row["file"], row["file"]) for row in by_client} or {row["file"] for row in failed}),
         "failed_sends": None if ledger.source is None else int(ledger.failed.loc[unanswered & ~stored, "identity"].nunique()),
