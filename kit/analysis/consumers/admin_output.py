@@ -13,6 +13,7 @@ from kit.tables.facts import Facts, memo
 _OF_QUEUE: Final = ("#Topic", "#Broker Name", "#QID")
 _TABLES: Final = ("#SubExpression", "commitOffset", "#Consume RT", "#Consumer Offset")
 """The column that each table of a running info file has of its own."""
+_CLIENT: Final = re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}@.+?(?=\.txt$|$)")
 _EPOCH: Final = re.compile(r"(?:^|/)(1[4-9]\d{11})/[^/]+$")
 Block = dict[str, Any]
 
@@ -32,6 +33,13 @@ def admin_blocks(facts: Facts) -> list[Block]:
 def blocks_of(facts: Facts, command: str) -> list[Block]:
     """Return those of one command."""
     return [block for block in admin_blocks(facts) if block["command"] == command]
+
+
+def client_of(file: str) -> str:
+    """Return the client id that consumerStatus named a file after, whatever a copy put in front; else its name."""
+    name = file.rpartition("/")[2]
+    named = _CLIENT.search(name)
+    return named[0] if named else name
 
 
 @memo
@@ -54,7 +62,7 @@ def running(facts: Facts) -> list[Block]:
         called = at and dt.datetime.fromtimestamp(int(at[1]) / 1000, dt.UTC).replace(tzinfo=None)
         infos.append({
             "file": file, "time": called or next(iter(rows.values()))[0]["time"],
-            "client_id": file.rpartition("/")[2] if facts.files.get(file) else "",
+            "client_id": client_of(file) if facts.files.get(file) else "",
             "group": properties.get("consumerGroup", ""), "properties": properties,
             "subscriptions": {b["#Topic"]: (b["#SubExpression"], b["line"]) for b in subscribed if "#Topic" in b},
             "queues": [
