@@ -53,6 +53,8 @@ _OBJECT: Final = 4096
 """Bytes in which a line has its time; a JSON object has it at any place."""
 _OTHER_FORMS: Final = frozenset(row.layout for row in LAYOUTS if row.time)
 """Layouts whose times are not ISO: the span of such a file is not known, yet its times are local ones."""
+_MOMENTS: Final = _OTHER_FORMS | {row.layout for row in LAYOUTS if row.members}
+"""Layouts whose times may tell their zone without printing it, as seconds since 1970 do."""
 _ID: Final = re.compile(rb"\b[0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24})?\b")
 _CLIENT: Final = re.compile(rb"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}@\d+(?:#\d+)?")
 """The id of a client with its process (ClientConfig.buildMQClientId): one with an instance name survives a restart."""
@@ -60,6 +62,10 @@ _CONNECTED: Final = rb"connected, group: [^\n]{0,2000}?clientId=%s,[^\n\]]{0,200
 """broker/client/ClientChannelInfo.toString."""
 _KEY: Final = re.compile(rb"[A-Za-z0-9][\w\-:]{5,63}")
 _MILLIS: Final = re.compile(rb"(?<![\w.])1[2-9]\d{11}(?![\w.])")
+_COLLECTED: Final = re.compile(
+    rb'"(?:time|@timestamp)" ?: ?"(?P<at>[^"]{20,40})" ?}\r?$|"__REALTIME_TIMESTAMP" ?: ?"(?P<ms>1\d{12})\d{3}"'
+)
+"""When a container's runtime (last in the object) or journald took a line, as a moment."""
 
 
 @attrs.frozen
@@ -135,6 +141,12 @@ def _laid_out(windows: Windows, tz_broker: str | None) -> str | None:
 
 def _pair(line: bytes) -> Pair | None:
     """Return the time of a line with what it names, None if it has no time without a zone or names nothing."""
+    if line.startswith(b"{") and (taken := _COLLECTED.search(line)):
+        at = IN_LINE.match(taken["at"] or b"")
+        first = next((match for match in IN_LINE.finditer(line, 0, _OBJECT) if not match[7]), None)
+        printed, moment = (match and printed_times.of_line(match) for match in (first, at))
+        known = int(taken["ms"]) if taken["ms"] else ms(moment) if moment and moment.tzinfo else None
+        return Pair(ms(printed), (), (known,)) if printed and known else None
     times = list(islice(IN_LINE.finditer(line, 0, _HEAD_OF_LINE), 2))
     zoned = times.pop(0) if times and times[0][7] else None
     if not times or times[0][7] or (printed := printed_times.of_line(times[0])) is None:
@@ -208,7 +220,7 @@ def settle(
                 stamps = (filter(None, map(_pair, lines)) for lines in windows)  # as many from each stretch
                 samples[item.file] = [pair for each in stamps for pair in islice(each, MOST // len(windows))]
                 own[item.file] = _printed(windows)
-                if not own[item.file] and (item.source == "text" or item.detail.get("layout") in _OTHER_FORMS):
+                if not own[item.file] and (item.source == "text" or item.detail.get("layout") in _MOMENTS):
                     own[item.file] = _laid_out(windows, tz_broker)
         if item.kind in ROWS and not samples[item.file]:
             del samples[item.file]  # its times have a zone, or count from 1970
