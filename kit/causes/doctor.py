@@ -1,6 +1,6 @@
 """Hazards in configuration and names, before or after an incident: what, where, what it can become, what to set.
 
-Rules look at a `kit.analysis.deployment.Deployment`; facts (limits, defaults, contradictions, faults by release) are
+Rules look at a `kit.analysis.setup.Deployment`; facts (limits, defaults, contradictions, faults by release) are
 those of `kit.rocketmq`. What a release ships with is a `note`; what somebody set or named is a `hazard`. What each says
 is a row of `hazards.yaml`.
 """
@@ -17,9 +17,9 @@ import attrs
 import msgspec
 
 from kit import data
-from kit.analysis import deployment
+from kit.analysis import setup
 from kit.analysis.consumers import consumer_logs, members, offsets
-from kit.analysis.deployment import Broker, Deployment, Group
+from kit.analysis.setup import Broker, Deployment, Group
 from kit.causes import release_advice, results
 from kit.causes.release_advice import Advice
 from kit.formats import printed_times
@@ -103,14 +103,14 @@ class Checkup:
 
 def of_files(path: Path, version: Version | None = None) -> Checkup | None:
     """Examine evidence that is configuration only; None if it is more than that."""
-    seen = deployment.from_files(path, version)
+    seen = setup.from_files(path, version)
     return None if seen is None else checkup(seen)
 
 
 def of_case(case: Case, version: Version | None = None) -> Checkup:
     """Examine a whole case; Spark starts for large evidence and stored transactions."""
     facts, stored = case.facts, results.load(case)
-    seen = deployment.from_case(facts, version)
+    seen = setup.from_case(facts, version)
     return checkup(
         seen, [*of_clients(facts), *near_deletion(facts, seen)], release_advice.confirmed_or_suspected(stored)
     )

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from rich.text import Text
 
-from kit.analysis.deployment import Broker
+from kit.analysis.setup import Broker
 from kit.causes import release_advice
 from kit.causes.doctor import Checkup, Hazard
 from kit.causes.findings import VERDICTS

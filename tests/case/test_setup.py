@@ -6,7 +6,7 @@ from pathlib import Path
 import folders
 import pytest
 
-from kit.analysis import brokers, deployment, setup, sizes
+from kit.analysis import brokers, setup, sizes
 from kit.case.case import Case
 from kit.causes import timeline
 
@@ -65,7 +65,7 @@ def test_a_member_of_a_dledger_group_is_no_slave(tmp_path: Path) -> None:
     conf = "brokerName=broker-a\nenableDLegerCommitLog=true\n"
     facts = folders.opened(tmp_path, {"broker/broker.log": log, "broker/broker.conf": conf}).facts
     assert [(each.name, each.slave) for each in brokers.all_of(facts)] == [("broker-a", False)]
-    assert [each.name for each in deployment.from_case(facts).brokers] == ["broker-a"]
+    assert [each.name for each in setup.from_case(facts).brokers] == ["broker-a"]
 
 
 def test_the_timeline_shows_the_upgrade(tmp_path: Path) -> None:

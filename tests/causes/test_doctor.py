@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 from folders import opened, put, written
 from table import rows_of
 
-from kit.analysis.deployment import Deployment, Group
+from kit.analysis.setup import Deployment, Group
 from kit.causes import doctor, release_advice
 from kit.causes.doctor import Checkup
 from kit.cli.main import cli

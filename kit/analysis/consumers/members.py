@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, groupby
 from pathlib import PurePosixPath
 from typing import Any, Final, NamedTuple
 
 import pandas as pd
 
 from kit.analysis import brokers
-from kit.analysis.consumers import admin_output, consumer_logs
+from kit.analysis.consumers import consumer_logs
 from kit.data import grouped
 from kit.formats.printed_times import utc
+from kit.formats.values import integer, real
 from kit.inventory.references import Ref
 from kit.rocketmq import names
 from kit.tables.facts import Facts, memo
@@ -52,7 +54,7 @@ def subscriptions(facts: Facts) -> list[Subscription]:
 
 
 def _running(facts: Facts) -> Iterator[Subscription]:
-    for info in admin_output.running(facts):
+    for info in running(facts):
         rows = info["subscriptions"]
         lines = [line for topic, (_, line) in rows.items() if not topic.startswith(names.RETRY_PREFIX)]
         if lines and info["group"]:
@@ -132,7 +134,7 @@ def owned(facts: Facts, group: str, queue: brokers.Queue) -> bool | None:
     By client logs and by the last running info of each client.
     """
     held = held_at_end(facts, group)
-    last = {info["client_id"]: info["queues"] for info in admin_output.running(facts) if info["group"] == group}
+    last = {info["client_id"]: info["queues"] for info in running(facts) if info["group"] == group}
     known = {row["queue"] for queues in last.values() for row in queues if row.get("droped") != "true"}
     known |= set(zip(held["topic"], held["broker"], held["queue_id"], strict=True))
     known = {each for each in known if each[0] == queue[0]}
@@ -149,3 +151,72 @@ def window(firsts: list[Time], facts: Facts, group: str) -> tuple[dt.datetime, d
 def connections(facts: Facts) -> list[Row]:
     """Return the rows of `client_connections` of users' groups."""
     return [row for row in facts.rows("client_connections") if names.of_users(row["group"])]
+
+
+# --- outputs of mqadmin: their rows, and the running info of each client (consumerStatus -s) -----------------------------
+
+_OF_QUEUE: Final = ("#Topic", "#Broker Name", "#QID")
+_TABLES: Final = ("#SubExpression", "commitOffset", "#Consume RT", "#Consumer Offset")
+"""The column that each table of a running info file has of its own."""
+_CLIENT: Final = re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}@.+?(?=\.txt$|$)")
+_EPOCH: Final = re.compile(r"(?:^|/)(1[4-9]\d{11})/[^/]+$")
+Block = dict[str, Any]
+
+
+@memo
+def admin_blocks(facts: Facts) -> list[Block]:
+    """Return the rows of mqadmin outputs as dicts: their cells and `file`, `line`, `time`, `command`, and the command's
+    arguments as `-g`, `-t`, … Offsets of groups are in the table `admin_queues`.
+    """
+    place = ("file", "line", "time", "command")
+    return [
+        dict(row["arguments"] or ()) | {name: row[name] for name in place} | dict(row["cells"])
+        for row in facts.rows("admin_blocks")
+    ]
+
+
+def blocks_of(facts: Facts, command: str) -> list[Block]:
+    """Return those of one command."""
+    return [block for block in admin_blocks(facts) if block["command"] == command]
+
+
+def client_of(file: str) -> str:
+    """Return the client id that consumerStatus named a file after, whatever a copy put in front; else its name."""
+    name = file.rpartition("/")[2]
+    named = _CLIENT.search(name)
+    return named[0] if named else name
+
+
+@memo
+def running(facts: Facts) -> list[Block]:
+    """Return the running info files (consumerStatus -s): file, time, client_id, group, properties, and of their tables
+
+    `subscriptions` {topic: (expression, line)}, `queues` (rows with the fields of ProcessQueueInfo, `queue`, the
+    one it is about, and `cached`, the messages in it), `rt` {topic: (ms per message, line)}, as the listener took them.
+    """
+    infos = []
+    for file, group in groupby(blocks_of(facts, "consumerRunningInfo"), lambda block: block["file"]):
+        rows: dict[str | None, list[Block]] = {}
+        for block in group:
+            rows.setdefault(next((name for name in _TABLES if name in block), None), []).append(block)
+        subscribed = rows.get("#SubExpression", ())
+        properties = {name: value for block in rows.get(None, ()) for name, value in block.items()}
+        times = {b.get("#Topic"): (real(b["#Consume RT"]), b["line"]) for b in rows.get("#Consume RT", ())}
+        # consumerStatus writes its files below the milliseconds of the call.
+        at = _EPOCH.search(file)
+        called = at and dt.datetime.fromtimestamp(int(at[1]) / 1000, dt.UTC).replace(tzinfo=None)
+        infos.append({
+            "file": file, "time": called or next(iter(rows.values()))[0]["time"],
+            "client_id": client_of(file) if facts.files.get(file) else "",
+            "group": properties.get("consumerGroup", ""), "properties": properties,
+            "subscriptions": {b["#Topic"]: (b["#SubExpression"], b["line"]) for b in subscribed if "#Topic" in b},
+            "queues": [
+                b | {
+                    "queue": (b["#Topic"], b["#Broker Name"], integer(b["#QID"])),
+                    "cached": integer(b.get("cachedMsgCount")) or 0,
+                }
+                for b in rows.get("commitOffset", ()) if all(b.get(name) for name in _OF_QUEUE)
+            ],
+            "rt": {topic: time for topic, time in times.items() if topic and time[0] is not None},
+        })  # fmt: skip
+    return sorted(infos, key=lambda i: (str(i["time"]), i["file"]))

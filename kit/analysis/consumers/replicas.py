@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from kit.analysis import brokers, refs
-from kit.analysis.consumers import admin_output
+from kit.analysis.consumers import members
 from kit.inventory.references import Ref
 from kit.rocketmq import ids
 from kit.tables.facts import Facts, memo
@@ -64,7 +64,7 @@ def reported(facts: Facts) -> Row | None:
         return None
     behind = rows[0]["behind"] if rows[0]["one_host"] else None
     master = of_id(rows[0]["offset_msg_id"])
-    asked = {block.get("-b") for block in admin_output.blocks_of(facts, "brokerStatus")}
+    asked = {block.get("-b") for block in members.blocks_of(facts, "brokerStatus")}
     whole = behind == 0 and master is not None and asked.isdisjoint({None, master[0]})
     return rows[0] | {"behind": behind, "whole": whole}
 
@@ -75,7 +75,7 @@ def reported(facts: Facts) -> Row | None:
 @memo
 def master_gone(facts: Facts) -> tuple[Ref, ...]:
     """Quote what shows that the master is gone: the name server, clusterList without a broker 0, its slave."""
-    blocks = admin_output.blocks_of(facts, "clusterList")
+    blocks = members.blocks_of(facts, "clusterList")
     masters = {b["#Addr"] for b in blocks if b.get("#BID") == "0" and "#Addr" in b}
     lost = facts.rows("replica_statements") if refs.seen(facts, "broker-lost") else []
     lost = [row for row in lost if row["event"] == "broker-lost"]
@@ -114,7 +114,7 @@ def has_slave(facts: Facts) -> bool:
 
 def _without_master(facts: Facts) -> tuple[Ref, ...]:
     """Quote the first row of each clusterList output in which a broker has slaves and no master."""
-    rows = [b for b in admin_output.blocks_of(facts, "clusterList") if (b.get("#BID") or "").isdecimal()]
+    rows = [b for b in members.blocks_of(facts, "clusterList") if (b.get("#BID") or "").isdecimal()]
     headed = {(b["file"], b.get("#Broker Name")) for b in rows if b["#BID"] == "0"}
     alone = {b["file"]: b["line"] for b in reversed(rows) if (b["file"], b.get("#Broker Name")) not in headed}
     return facts.refs(sorted(alone.items()))

@@ -12,7 +12,7 @@ from typing import Final
 
 import pandas as pd
 
-from kit.analysis.consumers import admin_output, members
+from kit.analysis.consumers import members
 from kit.data import grouped
 from kit.tables.facts import Facts, memo
 
@@ -78,7 +78,7 @@ def shared(facts: Facts, threads: list[Consuming]) -> list[Shared]:
 def standing(threads: list[Consuming]) -> list[tuple[Consuming, Consuming]]:
     """Return the threads in the same frame of the application in two dumps of one process: (first seen, last seen)."""
     # The files of consumerStatus are named after the client, each call's in a folder of its own.
-    clients = ((admin_output.client_of(t.file), t) for t in threads if t.own)
+    clients = ((members.client_of(t.file), t) for t in threads if t.own)
     by_thread = grouped(((at if "@" in at else str(PurePosixPath(t.file).parent), t.thread), t) for at, t in clients)
     in_time = (sorted(m, key=lambda t: (t.time is None, t.time, t.file, t.dump)) for m in by_thread.values())
     pairs = [(members[0], members[-1]) for members in in_time]

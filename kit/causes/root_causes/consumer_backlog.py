@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from kit.analysis.consumers import admin_output, consumer_logs, lag, stacks
+from kit.analysis.consumers import consumer_logs, lag, members, stacks
 from kit.causes.declared import Observed
 from kit.formats.values import integer
 from kit.inventory.references import Ref
@@ -120,7 +120,7 @@ def _statistics(facts: Facts, observed: Observed, group: str | None) -> None:
 
 def _totals(facts: Facts, observed: Observed) -> None:
     """Add which group lags most in total, from a consumerProgress of all groups: without queues, at one moment."""
-    blocks = admin_output.blocks_of(facts, "consumerProgress")
+    blocks = members.blocks_of(facts, "consumerProgress")
     totals = [(integer(b.get("#Diff Total")) or 0, b) for b in blocks if names.of_users(b.get("#Group") or "")]
     most, row = max(totals, key=lambda each: each[0], default=(0, {}))
     if most >= MUCH:
@@ -132,7 +132,7 @@ def _slow(facts: Facts, worst: lag.Pair) -> tuple[dict[str, Any], Ref] | None:
     """Return the numbers and the line if the listener's time in consumerStatus is too long for the rate of arrival."""
     seconds = max(q.seconds for q in worst.queues)
     arrived = sum(q.arrived for q in worst.queues) / seconds if seconds else 0.0
-    running = (i for i in admin_output.running(facts) if i["group"] == worst.group and worst.topic in i["rt"])
+    running = (i for i in members.running(facts) if i["group"] == worst.group and worst.topic in i["rt"])
     infos = {info["client_id"]: info for info in running}
     known: list[tuple[Any, ...]] = [
         (*info["rt"][worst.topic], integer(info["properties"].get("PROP_THREADPOOL_CORE_SIZE")), info["file"])

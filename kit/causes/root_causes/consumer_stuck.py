@@ -11,7 +11,7 @@ from typing import Any
 
 from kit.analysis import brokers
 from kit.analysis import refs as quoting
-from kit.analysis.consumers import admin_output, consumer_logs, lag, members, stacks
+from kit.analysis.consumers import consumer_logs, lag, members, stacks
 from kit.causes.declared import Observed
 from kit.formats.values import integer
 from kit.tables.facts import Facts
@@ -163,7 +163,7 @@ def _in_memory(facts: Facts, queue: lag.Stuck | None) -> Iterator[tuple[dict[str
     """Yield the running info and the process queue whose first message is at the queue's offset; without a queue, the
     only full one of a topic whose others hold few messages.
     """
-    for info in admin_output.running(facts):
+    for info in members.running(facts):
         for row in info["queues"] if queue is None or info["group"] == queue.group else ():
             others = [r["cached"] for r in info["queues"] if r["#Topic"] == row["#Topic"] and r is not row]
             if queue is None:

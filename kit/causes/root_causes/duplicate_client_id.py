@@ -15,7 +15,7 @@ from typing import Any
 
 from kit.analysis import brokers
 from kit.analysis import refs as quoting
-from kit.analysis.consumers import admin_output, consumer_logs, lag, members
+from kit.analysis.consumers import consumer_logs, lag, members
 from kit.causes.declared import Observed
 from kit.formats.values import integer
 from kit.inventory.references import Ref
@@ -120,7 +120,7 @@ def _of_nobody(facts: Facts, group: str, owned: set[brokers.Queue]) -> list[tupl
 def _listed(facts: Facts) -> tuple[dict[str, Any], tuple[Ref, ...]]:
     """Return what two lines of one list with the same client id say, and these lines; nothing without them."""
     seen: dict[tuple[str, str, str], dict[str, Any]] = {}
-    for block in admin_output.admin_blocks(facts):
+    for block in members.admin_blocks(facts):
         command, group, client = block["command"], block.get("-g"), block.get("#ClientId")
         of_connections = command == "consumerConnection" and not group
         if client and (of_connections or command == "consumerStatus"):

@@ -13,7 +13,7 @@ from typing import Final
 
 from kit.analysis import noise
 from kit.analysis import refs as quoting
-from kit.analysis.consumers import admin_output, consumer_logs, lag, members
+from kit.analysis.consumers import consumer_logs, lag, members
 from kit.analysis.messages import lookups
 from kit.causes.declared import Observed
 from kit.rocketmq import names
@@ -36,7 +36,7 @@ def observe(facts: Facts) -> Observed:
     idle = {group: _idle_queues(facts, group, _topics(pairs)) for group, pairs in different.items()}
     group = min(different, key=lambda g: (-sum(len(queues) for _, queues in idle[g]), g), default=None)
     named = group or max(flaps, key=lambda g: flaps[g][0], default=None)
-    warned = [b["file"] for b in admin_output.admin_blocks(facts) if "Different subscription" in (b.get("WARN") or "")]
+    warned = [b["file"] for b in members.admin_blocks(facts) if "Different subscription" in (b.get("WARN") or "")]
     warnings = [quoting.first_with(facts, file, "Different subscription") for file in warned[:1]]
     untouched, untouched_at = lag.untouched(facts, group)
     known = {(s.group, s.client_id) for s in members.subscriptions(facts)}
