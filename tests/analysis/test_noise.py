@@ -13,9 +13,6 @@ from kit.analysis import noise
 from kit.case.case import Case
 from kit.causes import known_problems, timeline
 
-HALF = "RMQ_SYS_TRANS_HALF_TOPIC"
-QUEUE = f"MessageQueue [topic={HALF}, brokerName=broker-a, queueId=0]"
-
 # Texts of the reference: §1.1 and §1.10 (store), §6.5 (transaction.log), §8.1 (pop.log), §8.2 (broker.log, start and
 # stop).
 STORE = rows_of(__file__, "store")
@@ -28,14 +25,8 @@ ROUNDS = 12
 def quiet(folder: Path) -> Path:
     """Messages that were sent and stored at once, and twelve rounds of every harmless line in the log it belongs to."""
     write_store(folder / "broker" / "commitlog", [sent(f"K{n}", 10 * n, 10 * n + 1) for n in range(50)])
-    ordinary = {
-        "store": "INFO StoreStatsService - [STORETPS] put_tps 12.3 get_found_tps 1.0 get_miss_tps 0.0 get_transfered_tps 1.0",
-        "transaction": f"INFO TransactionalMessageCheckService - Before check, the queue={QUEUE} msgOffset=4 opOffset=2",
-        "broker": "INFO BrokerControllerScheduledThread1 - dispatch behind commit log 0 bytes",
-        "pop": "INFO main - PopReviveService_0 service start",
-    }
     for name, kind in (("store", STORE), ("transaction", TRANSACTION), ("broker", BROKER), ("pop", POP)):
-        texts = [ordinary[name], *(text for texts in kind.values() for text in texts)]
+        texts = [rows_of(__file__, "ordinary")[name], *(text for texts in kind.values() for text in texts)]
         lines = [f"{clock(10_000 * n)[:19]} {text}" for n in range(ROUNDS) for text in texts]
         write_log(folder / "broker" / "logs" / f"{name}.log", lines)
     return folder

@@ -15,10 +15,7 @@ from table import rows_of
 
 import kit
 
-LATER = (
-    "broker-busy", "consumer-backlog-drained", "healthy-traced", "offset-reset", "replica-sync", "size-mismatch",
-    "subscription-restart",
-)  # fmt: skip
+LATER = rows_of(__file__, "later")
 """What takes long, and what is like another: CI asks for them with `make recordings`."""
 ROOTS = {cause for name in recorded.EVERY for cause in recorded.label(name)["root_causes"]}
 
@@ -82,15 +79,13 @@ def test_the_kept_figures_are_counted_without_the_kit(where: str, counted: dict[
     assert {figure: figures[figure] for figure in counted} == counted
 
 
-NAMES = (
-    "half-topic-blowup", "size-mismatch", "message-identity", "broker-busy", "transaction-consistency",
-    "consumer-backlog", "replica-loss", "healthy",
-)  # fmt: skip
-
-
 @pytest.mark.apache
 @pytest.mark.parametrize(
-    "names", [("consumer-backlog", "message-identity"), pytest.param(NAMES, marks=pytest.mark.recordings)]
+    "names",
+    [
+        ("consumer-backlog", "message-identity"),
+        pytest.param(rows_of(__file__, "on_spark"), marks=pytest.mark.recordings),
+    ],
 )
 def test_the_same_findings(names: tuple[str, ...]) -> None:
     # A process in which the embedded engine ran cannot start a classic session.

@@ -11,17 +11,14 @@ from typing import Any, Final
 import golden
 import pytest
 import recorded
+from table import rows_of
 
 import kit
 from kit import causes, i18n
 from kit.formats.printed_times import is_local
 from kit.i18n import T
 
-QUICK = {
-    "acl-denied": "o logs", "broker-busy": "o/stock-service", "consumer-stuck": "c/rocketmq_client",
-    "half-topic-blowup": "broker/store", "offset-jump": "a/rocketmq_client", "replica-loss": "slave/remoting",
-    "size-mismatch": "c logs", "transaction-consistency": "m/order-service",
-}  # fmt: skip
+QUICK = rows_of(__file__, "quick")
 """A part of each kind that once said more than it shows."""
 
 NOT_KNOWN: Final = "⟦not known⟧"
@@ -166,10 +163,4 @@ def _ms(iso: str) -> float:
     return dt.datetime.fromisoformat(iso).timestamp() * 1000
 
 
-WRONG: Final = frozenset(
-    {
-        ("confirmed", "ruled_out"), ("suspected", "ruled_out"), ("insufficient_evidence", "ruled_out"),
-        ("ruled_out", "confirmed"), ("suspected", "confirmed"), ("insufficient_evidence", "confirmed"),
-        ("absent", "confirmed"), ("ruled_out", "suspected"), ("absent", "suspected"),
-    }
-)  # fmt: skip
+WRONG: Final = {tuple(pair) for pair in rows_of(__file__, "wrong")}

@@ -4,11 +4,14 @@ import itertools
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import incidents
 import nbformat
 import pandas as pd
+import pytest
 from page import Page
+from table import rows_of
 
 from kit.causes import figures
 from kit.charts import Table, pictures, transactions
@@ -39,32 +42,21 @@ def test_confirmed_first_then_neighbours_then_undecided_then_excluded(tmp_path: 
     assert ids == ["half-topic-blowup", "send-back-refused", "undecided", "excluded", "completeness", "again"]
 
 
-def test_the_page_says_where_what_is_missing_what_was_not_read_and_all_of_a_remedy(tmp_path: Path) -> None:
-    read, _ = page(tmp_path)
-    remedy = incidents.blow_up()["findings"][1]["remedies"][0]
-    for told in (
-        "broker/logs/store.log line 17", "broker/store/commitlog/00000000000000000000 byte 18,468", "iostat -dxt 1 60 > iostat.txt",
-        "holiday.jpg", "permission denied", "corrupt", "+08:00 (layout)", "228", *(remedy[field] for field in ("risk", "why", "verify")),
-        f"{PAGE['not_known'].en} {figures()['retry_topic_length'].label.en}",
-    ):  # fmt: skip
-        assert told in read.text
-
-
-def test_without_a_cause_the_page_says_what_to_fetch_and_sells_no_suspicion(tmp_path: Path) -> None:
-    wanted = {"artefact": "the commitlog", "why": "it decides", "command": "tar -czf commitlog.tar.gz commitlog"}
-    nothing = incidents.findings(incidents.finding("broker-busy", "insufficient_evidence", missing=[wanted]), files=[])
-    read, _ = page(tmp_path, nothing, tables={})
-    assert PAGE["no_cause"].en in read.text and PAGE["too_little"].en in read.text and wanted["command"] in read.text
-    read, _ = page(tmp_path, incidents.findings(incidents.finding("broker-busy", "suspected")))
-    assert PAGE["no_cause"].en in read.text and "Not proven yet; the strongest lead is: Broker busy" in read.text
-
-
-def test_two_causes_are_both_on_the_first_page(tmp_path: Path) -> None:
-    slugs = ("broker-busy", "transaction-consistency")
-    read, _ = page(tmp_path, incidents.findings(*(incidents.finding(slug, "confirmed") for slug in slugs)))
-    assert "Broker busy · Transaction consistency" in read.text
-    places = [read.text.index(said) for said in (*(f"Summary of {slug}." for slug in slugs), PAGE["since"].en)]
+@pytest.mark.parametrize("row", rows_of(__file__, "pages"), ids=lambda row: row["name"])
+def test_a_page_says(tmp_path: Path, row: dict[str, Any]) -> None:
+    """`says`: what is in it, `order`: in this order, `times`: so often; `{name}` is a sentence of the page, `{figure_name}` the name of a figure."""
+    lang = row.get("lang", "en")
+    known = {name: text.in_(lang) for name, text in PAGE.items()}
+    known |= {f"figure_{name}": each.label.in_(lang) for name, each in figures().items()}
+    found = incidents.blow_up()
+    if "findings" in row:
+        made = [incidents.finding(**one) for one in row["findings"]]
+        found = incidents.findings(*made, files=row.get("files"))
+    text = page(tmp_path, found, lang=lang, tables=row.get("tables"))[0].text
+    assert [said for said in row.get("says", ()) if said.format(**known) not in text] == []
+    places = [text.index(said.format(**known)) for said in row.get("order", ())]
     assert places == sorted(places)
+    assert {said: text.count(said) for said in row.get("times", {})} == row.get("times", {})
 
 
 def test_a_cause_that_is_asked_for_is_shown_whatever_its_verdict(tmp_path: Path) -> None:
@@ -74,25 +66,6 @@ def test_a_cause_that_is_asked_for_is_shown_whatever_its_verdict(tmp_path: Path)
         read = Page(build(found, {}, [run], tmp_path / "out", options=options).read_text())
         assert (("h2", {"id": "broker-busy"}) in read.tags) is ("of the walk" in read.text) is shown
         assert PAGE["also"].en not in read.text
-
-
-def test_figures_that_are_maps_and_lists_become_tables(tmp_path: Path) -> None:
-    figures = {
-        "errors_by_kind": {"PCBUSY_CLEAN_QUEUE": 12},
-        "outcome_by_kind": {"OTHER": {"stored": 3, "lost": 4}},
-        "stalls": [{"start": "2024-05-14T02:00:00Z", "seconds": 4.2}],
-        "explanations": [{"why": "flush", "share": 0.5}, {"why": "of a later version", "share": None}],
-        "counted_by_broker": None,
-    }
-    found = incidents.findings(incidents.finding("broker-busy", "confirmed", figures=figures))
-    read, _ = page(tmp_path / "en", found)
-    shown = ("PCBUSY_CLEAN_QUEUE", "stored", "4.2", "flushes to disk were slow", "of a later version")
-    assert [text for text in shown if text not in read.text] == []
-    # In Chinese the card has a measure word, 1 次停顿, and the table's name has none.
-    read, _ = page(tmp_path / "zh", found, lang="zh")
-    name = "停顿（从 Broker 的记录中看到）"
-    assert read.text.count(name) > read.text.count(f"次{name}") > 0
-    assert f"{PAGE['not_known'].in_('zh')} 拒绝（Broker 自身的计数）" in read.text
 
 
 def test_page_is_well_formed_for_readers_of_all_kinds(tmp_path: Path) -> None:
@@ -160,17 +133,6 @@ def test_manifest_hash_covers_inputs_and_options() -> None:
     assert plain != manifest(found, {"lang": "en", "tz_app": "Asia/Shanghai"})["manifest_sha256"]
     found["evidence"]["files"][0]["sha256"] = "cd" * 32
     assert plain != manifest(found, {"lang": "en"})["manifest_sha256"]
-
-
-def test_causes_that_explain_each_other_are_linked(tmp_path: Path) -> None:
-    by = {"broker-busy": [], "client-timeout": ["broker-busy"], "dead-letter": ["broker-busy"], "disk-full": []}
-    found = [incidents.finding(slug, "confirmed", explained_by=why) for slug, why in by.items()]
-    read, _ = page(tmp_path, incidents.findings(*found))
-    said = [line for line in read.text.splitlines() if line.startswith(("This explains", "This follows"))]
-    assert said == [
-        "This explains: Client timeout (confirmed); Dead letter (confirmed)",
-        *["This follows from: Broker busy (confirmed)"] * 2,
-    ]
 
 
 def test_an_executed_notebook_shows_the_parameters_a_reader_starts_from() -> None:

@@ -9,50 +9,33 @@ from table import rows_of
 from kit.rocketmq.config import ALIASES, CONFLICTS, PARAMETERS, Settings, conflicts, default_of, guide, ignored
 from kit.rocketmq.versions import RULES, Version
 
-V460, V514 = Version(4, 6, 0), Version(5, 1, 4)
+V460 = Version(4, 6, 0)
 
 
 def slugs(version: Version | None = V460, **given: str) -> set[str]:
     return {conflict.slug for conflict in conflicts(Settings(given, version))}
 
 
-def test_value_in_force_and_its_source():
-    settings = Settings({"transactionCheckMax": " 3 ", "maxMessageSize": "lots"}, V460)
-    assert (settings.value("transactionCheckMax"), settings.text("transactionCheckMax")) == (3, " 3 ")
-    assert (settings.value("transactionTimeOut"), settings.text("transactionTimeOut")) == (6000, None)
-    assert settings.value("maxMessageSize") == "lots"
-    assert settings.number("maxMessageSize") is None
-    nowhere = Settings({})
-    assert nowhere.value("transactionTimeOut") is None
-    assert nowhere.value("waitTimeMillsInSendQueue") == 200
+@pytest.mark.parametrize(("release", "given", "name", "value", "text"), rows_of(__file__, "values"))
+def test_value_in_force_and_its_source(release, given, name, value, text):
+    settings = Settings(given, release and Version.parse(release))
+    assert (settings.value(name), settings.text(name)) == (value, text)
+    assert settings.number(name) == (value if isinstance(value, int) else None)
 
 
-def test_names_of_another_version_are_ignored():
-    assert ignored("mapedFileSizeCommitLog", Version(4, 6, 0))
-    assert not ignored("mapedFileSizeCommitLog", Version(4, 5, 1))
-    assert ignored("transactionOpBatchInterval", Version(5, 0, 0))
-    assert not ignored("transactionOpBatchInterval", None)
-    assert Settings({"mapedFileSizeCommitLog": "1024"}, Version(4, 5, 1)).value("mappedFileSizeCommitLog") == 1024
-    new = Settings({"mapedFileSizeCommitLog": "1024"}, Version(4, 6, 0))
-    assert new.text("mappedFileSizeCommitLog") is None
+@pytest.mark.parametrize(("name", "release", "is_ignored"), rows_of(__file__, "ignored"))
+def test_names_of_another_version_are_ignored(name, release, is_ignored):
+    assert ignored(name, release and Version.parse(release)) is is_ignored
 
 
-def test_defaults_of_a_stock_broker_do_not_contradict_each_other():
-    for version in ("4.3.1", "4.6.1", "4.9.8", "5.0.0"):
-        assert slugs(Version.parse(version)) == set()
-    # 5.1+ ships with no margin between transactionTimeOut and two op intervals.
-    assert slugs(V514) == {"checked-before-op"}
-    assert slugs(None) == set()
+@pytest.mark.parametrize(("release", "given", "found"), rows_of(__file__, "all_conflicts"))
+def test_all_conflicts(release, given, found):
+    assert slugs(release and Version.parse(release), **given) == set(found)
 
 
 @pytest.mark.parametrize(("given", "slug"), rows_of(__file__, "conflict"))
 def test_conflict(given, slug):
     assert slug in slugs(**given)
-
-
-def test_several_threads_with_a_mutex_are_fine():
-    assert slugs(sendMessageThreadPoolNums="16", useReentrantLockWhenPutMessage="true") == set()
-    assert "sync-master-timeout" in slugs(Version(4, 9, 3), brokerRole="SYNC_MASTER")
 
 
 def test_a_parameter_without_a_number_contradicts_nothing():

@@ -18,6 +18,7 @@ from growing import Clock, watch, write
 from processes import typed
 from rich.console import Console
 from stores import Record, store
+from table import rows_of
 
 from kit.causes.alerts import DISK_FULL, LAG_GROWS, QUEUE_STANDS, STAGE, rules
 from kit.inventory.references import Ref
@@ -72,60 +73,30 @@ def test_an_episode_rings_once_then_at_ten_times_as_much_then_when_it_is_over() 
     assert [ring["state"] for ring in episodes.feed([sign("topic-too-long", BEGIN + 500)], BEGIN + 500)] == ["raised"]
 
 
-def test_a_number_counts_only_within_its_time_and_from_its_duration_on() -> None:
-    # no-route: 10 within 120 s that span 5 s.
-    burst = [sign("no-route", BEGIN, 50)]
-    assert Episodes().feed(burst, BEGIN) == []
-    slowly = Episodes()
-    assert [ring for n in range(20) for ring in slowly.feed([sign("no-route", BEGIN + 20 * n)], BEGIN + 20 * n)] == []
-    enough = [sign("no-route", BEGIN + n, 2) for n in range(6)]
-    assert [ring["state"] for ring in Episodes().feed(enough, BEGIN + 6)] == ["raised"]
+@pytest.mark.parametrize("row", rows_of(__file__, "episodes"), ids=lambda row: row["name"])
+def test_what_rings_of_signs(row: dict[str, Any]) -> None:
+    """Of each look when it was, the signs since the last one (name, their seconds, how many, values), and what it told."""
+    episodes = Episodes()
+    for at, signs, told in row["looks"]:
+        found = [sign(name, BEGIN + s, count, **(more or {})) for name, seconds, count, more in signs for s in seconds]
+        rings = episodes.feed(found, BEGIN + at)
+        assert [[ring["state"], ring["cause"]] for ring in rings] == [each[:2] for each in told]
+        assert all(words in ring["summary"] for ring, (_, _, *said) in zip(rings, told, strict=True) for words in said)
 
 
-def test_places_are_told_apart_and_a_success_means_nothing_is_wrong() -> None:
-    def connects(address: str, how: str, *seconds: int) -> list[Sign]:
-        return [sign("client-connect", BEGIN + s, address=address, how=how) for s in seconds]
-
-    episodes, bad = Episodes(), range(1, 30, 3)
-    assert episodes.feed(connects("10.0.0.9:10911", "success", 0), BEGIN) == []
-    failed, timed_out = connects("10.0.0.9:10911", "failed", *bad), connects("172.17.0.2:10911", "timeout", *bad)
-    (ring,) = episodes.feed([*failed, *timed_out], BEGIN + 30)
-    assert "172.17.0.2:10911" in ring["summary"]
+@pytest.mark.parametrize(("lags", "grows"), rows_of(__file__, "lags"))
+def test_lag_that_grows_for_a_minute_is_a_backlog_and_a_burst_is_none(lags: Any, grows: Any) -> None:
+    """Looks every five seconds at queues whose offsets advance by 10, `lags` behind their ends."""
+    samples = [
+        (5.0 * n, {q: (10 * n, 10 * n + behind) for q, behind in enumerate(each)}) for n, each in enumerate(lags)
+    ]
+    assert lag.grows(samples) == (tuple(grows) if grows else None)
 
 
-def test_a_sign_that_needs_another_waits_for_it() -> None:
-    pulls = [sign("pull-started", BEGIN, group="reports", offset="367")]
-    assert Episodes().feed(pulls, BEGIN) == []
-    created = [sign("group-created", BEGIN + 1, group="reports")]
-    for first, second in ((pulls, created), (created, pulls), ([], [*pulls, *created])):
-        episodes = Episodes()
-        assert episodes.feed(first, BEGIN) == []
-        assert [ring["cause"] for ring in episodes.feed(second, BEGIN + 2)] == ["offset-jump"]
-    other = [sign("group-created", BEGIN, group="another"), *pulls]
-    assert Episodes().feed(other, BEGIN + 2) == []
-
-
-def samples(*lags: tuple[int, ...], step: float = 5.0) -> list[tuple[float, dict[int, tuple[int, int]]]]:
-    """Return samples of queues whose offsets advance by 10 a sample, `lags` behind their ends."""
-    return [(n * step, {q: (10 * n, 10 * n + behind) for q, behind in enumerate(each)}) for n, each in enumerate(lags)]
-
-
-def test_lag_that_grows_for_a_minute_is_a_backlog_and_a_burst_is_none() -> None:
-    growing = [(50 * n, 50 * n) for n in range(1, 15)]
-    assert lag.grows(samples(*growing)) == (200, 1400)
-    assert lag.grows(samples(*growing[:10])) is None
-    assert lag.grows(samples(*growing[:8], *[(50 * n, 50 * n) for n in range(8, 0, -1)])) is None
-    one_queue = [(50 * n, 50) for n in range(1, 15)]
-    assert lag.grows(samples(*one_queue)) is None
-
-
-def test_one_queue_that_stands_is_told_and_half_of_them_are_not() -> None:
-    def sample(*standing: int) -> list[tuple[float, dict[int, tuple[int, int]]]]:
-        return [(5.0 * n, {q: (64 if q in standing else 100 * n, 100 * n + 9) for q in range(4)}) for n in range(1, 10)]
-
-    assert lag.stalled(sample(2)) == [2]
-    assert lag.stalled(sample(1, 2)) == []
-    assert lag.stalled(sample()) == []
+@pytest.mark.parametrize(("standing", "told"), [([2], [2]), ([1, 2], []), ([], [])])
+def test_one_queue_that_stands_is_told_and_half_of_them_are_not(standing: list[int], told: list[int]) -> None:
+    each = [(n, {q: 64 if q in standing else 100 * n for q in range(4)}) for n in range(1, 10)]
+    assert lag.stalled([(5.0 * n, {q: (at, 100 * n + 9) for q, at in offsets.items()}) for n, offsets in each]) == told
 
 
 def test_the_end_of_a_queue_is_in_its_last_file_also_of_a_store_that_began_anew(tmp_path: Path) -> None:

@@ -10,13 +10,8 @@ import kit
 from kit.formats.logs import source_code
 from kit.inventory import inventory
 
-# In the manner of broker/latency/BrokerFastFailure and client/Validators.
-JAVA = rows_of(__file__, "java")
-PYTHON = rows_of(__file__, "python")
-SCRIPT = '@echo off\nif not exist "%ROCKETMQ_HOME%\\bin\\runbroker.cmd" echo Please set the ROCKETMQ_HOME variable in your environment! & EXIT /B 1\n'
-SHELL = "#!/bin/sh\nif [ -z \"$ROCKETMQ_HOME\" ]; then\n  echo 'Please set the ROCKETMQ_HOME variable in your environment'\nfi\n"
-REFUSED = "org.apache.rocketmq.client.exception.MQBrokerException: CODE: 2  DESC: [TIMEOUT_CLEAN_QUEUE]broker busy, start flow control for a while, period in queue: 214ms, size of queue: 37"
-FRAME = "\tat org.apache.rocketmq.client.impl.MQClientAPIImpl.processSendResponse(MQClientAPIImpl.java:556)"
+JAVA, PYTHON, SCRIPT, SHELL = (rows_of(__file__, name) for name in ("java", "python", "script", "shell"))
+PRINTED = rows_of(__file__, "printed")
 PROGRAMS = {"src/FastFailure.java": JAVA, "checker.py": PYTHON, "bin/mqbroker.cmd": SCRIPT, "bin/mqbroker": SHELL}
 
 
@@ -33,12 +28,7 @@ def test_programs_are_no_logs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        f"{REFUSED}\n{FRAME}\n" * 20,
-        '{\n"message": "CODE: 2",\n"status": 500,\n"data": {}\n}\n',
-        "brokerName=broker-a\n# if;\n",
-    ],
+    "text", [PRINTED * 20, '{\n"message": "CODE: 2",\n"status": 500,\n"data": {}\n}\n', "brokerName=broker-a\n# if;\n"]
 )
 @pytest.mark.parametrize("name", ["trace.java", "trace.txt"])
 def test_what_a_program_printed_is_none(text: str, name: str) -> None:
@@ -52,5 +42,5 @@ def test_the_name_alone_does_not_make_a_program() -> None:
 
 def test_code_in_a_paste_shows_nothing_but_the_lines_around_it_do(tmp_path: Path) -> None:
     assert found(tmp_path / "code", **{"question.md": f"Why does the broker call this?\n\n```java\n{JAVA}```\n"}) == {}
-    shown = found(tmp_path / "both", **{"question.txt": f"I see\n{REFUSED}\n{FRAME}\nand the source says\n{JAVA}"})
+    shown = found(tmp_path / "both", **{"question.txt": f"I see\n{PRINTED}and the source says\n{JAVA}"})
     assert shown == {"broker-busy": "confirmed"}

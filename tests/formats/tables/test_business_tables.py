@@ -65,34 +65,21 @@ def test_encodings(tmp_path: Path, codec: str) -> None:
     assert len(got) == N
 
 
-def test_values_lines_and_zone(tmp_path: Path) -> None:
-    text = (
-        'order_id,note,status,created_at\nSO000001,"two\nlines, with comma",PAID,2024-05-14 10:22:31.5\n'
-        "SO000002,,NEW,\nSO000003,x,PAID,2024-05-14T10:22:31+08:00\n"
-    )
-    found = sniffed(tmp_path, text)
+@pytest.mark.parametrize("row", rows_of(__file__, "read"), ids=lambda row: row["name"])
+def test_rows_of_a_table(tmp_path: Path, row: dict[str, Any]) -> None:
+    """Times in GMT+8 where the table names no zone."""
+    found = sniffed(tmp_path, row["text"])
     assert found is not None
     got = list(business_tables.read(tmp_path / "t.csv", found, lambda ms: ms - 8 * 3_600_000))
-    assert [(r["line"], r["key"], r["status"], r["time_text"]) for r in got] == [
-        (2, "SO000001", "PAID", "2024-05-14 10:22:31.5"),
-        (4, "SO000002", "NEW", None),
-        (5, "SO000003", "PAID", "2024-05-14T10:22:31+08:00"),
-    ]
-    at = 1_000_000 * int(dt.datetime(2024, 5, 14, 2, 22, 31, tzinfo=dt.UTC).timestamp())
-    assert [r["time"] for r in got] == [at + 500_000, None, at]
-    assert dict(got[0]["cells"])["note"] == "two\nlines, with comma"
+    for each in got:
+        time = each["time"] and dt.datetime.fromtimestamp(each["time"] / 1_000_000, dt.UTC)
+        each |= {"time": time and f"{time:%F %T.%f}", "cells": dict(each["cells"])}
+    assert [{name: each[name] for name in wanted} for each, wanted in zip(got, row["rows"], strict=True)] == row["rows"]
 
 
-def test_unquoted_batches_are_put_together(tmp_path: Path) -> None:
-    batch = ",".join([*(UNIQ.format(n) for n in range(3)), *(OFFSET.format(n * 700) for n in range(3))])
-    single = f"P2,{day(2)},9,SEND_OK,{UNIQ.format(9)},{OFFSET.format(7000)}\n"
-    text = "keys,start,cost_ms,outcome,uniq_key,offset_msg_id\n" + f"P1,{day(1)},10,SEND_OK,{batch}\n" * 5 + single
-    found = sniffed(tmp_path, text)
-    assert found is not None
-    first, *_, last = business_tables.read(tmp_path / "t.csv", found, lambda ms: ms)
-    assert first["uniq_key"] == ",".join(UNIQ.format(n) for n in range(3))
-    assert first["offset_msg_id"] == ",".join(OFFSET.format(n * 700) for n in range(3))
-    assert (last["uniq_key"], last["offset_msg_id"]) == (UNIQ.format(9), OFFSET.format(7000))
+@pytest.mark.parametrize(("dates", "first"), [(["05/14/2024", "05/02/2024"], True), (["14/05/2024"], False)])
+def test_us_dates_are_told_by_a_day_past_twelve(dates: list[str], first: bool) -> None:
+    assert printed_times.month_first([f"{date} 10:00:00" for date in dates]) is first
 
 
 def test_a_parquet_table_is_read_like_a_csv(tmp_path: Path) -> None:
@@ -131,11 +118,6 @@ def test_times_in_many_forms_keep_whether_they_name_a_zone(text: str, time: str 
     else:
         assert found is not None and (found.tzinfo is None) is floating
         assert printed_times.ms(found) == dt.datetime.fromisoformat(f"{time}Z").timestamp() * 1000
-
-
-def test_us_dates_are_told_by_a_day_past_twelve() -> None:
-    assert printed_times.month_first(["05/14/2024 10:00:00", "05/02/2024 10:00:00"])
-    assert not printed_times.month_first(["14/05/2024 10:00:00"])
 
 
 @pytest.mark.parametrize("cell", ["x" * (18 << 20), '"' + "x" * (18 << 20) + '"'], ids=["plain", "quoted"])
