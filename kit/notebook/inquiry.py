@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from kit.case.case import Case
-    from kit.explorer import Explorer, Selection
+    from kit.explorer.explorer import Explorer
+    from kit.explorer.selection import Selection
     from kit.notebook.places import Reference
 
 R = TypeVar("R")
@@ -319,7 +320,7 @@ class Inquiry:
 
     def explore(self, **narrowed: Any) -> Explorer:
         """Return the linked views of the whole case, narrowed by the arguments of `kit.explore`."""
-        from kit.explorer import explore
+        from kit.explorer.explorer import explore
 
         explorer = explore(self.case, **{"interactive": self.interactive, **narrowed})
         explorer.linked = functools.partial(places.Trail, self.case)

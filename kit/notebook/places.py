@@ -238,7 +238,7 @@ class Trail:
         kind, what = self._steps[-1]
         try:
             if kind == "explore":
-                from kit.explorer import explore
+                from kit.explorer.explorer import explore
 
                 widgets = [explore(self.case, message=what).widget]
             else:

@@ -1,7 +1,7 @@
 """Stable pseudonyms for whatever names a site: addresses, topics, groups, hosts, keys, bodies, paths. The same original
 has the same pseudonym everywhere.
 
-A `Redactor` knows the names of one evidence set (gathered by `kit.redaction.names`) and finds them at word boundaries;
+A `Redactor` knows the names of one evidence set (gathered by `report.redactor_of`) and finds them at word boundaries;
 addresses, ids, bodies, paths and whatever is where a key is it knows by their form. A pseudonym is as long as its
 original: lengths of names are evidence.
 

@@ -18,7 +18,8 @@ from stores import Record, store
 import kit
 from kit.causes import results
 from kit.charts import pictures
-from kit.explorer import Explorer, Selection
+from kit.explorer.explorer import Explorer
+from kit.explorer.selection import Selection
 from kit.notebook import Inquiry
 
 IMAGE = "<img src=x onerror=alert(1)>"

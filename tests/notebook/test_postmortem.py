@@ -19,7 +19,7 @@ import kit
 from kit.case.options import Options
 from kit.cli.main import cli
 from kit.evidence.workspace import WorkspaceInside
-from kit.explorer import Selection
+from kit.explorer.selection import Selection
 from kit.notebook import notes
 from kit.notebook.answers import Answer
 from kit.notebook.inquiry import Inquiry

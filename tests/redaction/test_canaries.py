@@ -14,7 +14,6 @@ import kit
 from kit.causes import results
 from kit.charts import offline
 from kit.redaction import leaks, ordinary
-from kit.redaction import names as redactnames
 from kit.redaction import report as redacted
 from kit.redaction.redactor import Redactor
 from kit.rocketmq import ids
@@ -26,9 +25,9 @@ UNSEEN = ("set", "sentence", "host", "topic", "body", "package", "number in JSON
 
 
 def redactor() -> Redactor:
-    """A redactor that knows what `kit.redaction.names` learns from texts alone."""
+    """A redactor that knows what `kit.redaction.report` learns from texts alone."""
     texts = [line for line, _ in PLANTED.values()]
-    return Redactor(b"salt", dict(redactnames.mentioned(texts)))
+    return Redactor(b"salt", dict(redacted.mentioned(texts)))
 
 
 @pytest.mark.parametrize("kind", PLANTED)
@@ -59,23 +58,23 @@ def test_a_name_with_a_backslash_is_replaced_in_a_path() -> None:
 def test_ordinary_numbers_and_sentences_stay() -> None:
     made = redactor()
     assert [text for text in rows_of(__file__, "stays") if made.text(text) != text] == []
-    assert dict(redactnames.mentioned(["pool-1-thread-17 lz4 utf8 log4j2 queue3 deadbeef12 a.b7 store0 level18"])) == {}
+    assert dict(redacted.mentioned(["pool-1-thread-17 lz4 utf8 log4j2 queue3 deadbeef12 a.b7 store0 level18"])) == {}
 
 
 def test_what_follows_a_command_in_a_sentence_is_no_host() -> None:
-    assert dict(redactnames.mentioned(rows_of(__file__, "no_hosts"))) == {"10.1.2.3": "address"}
+    assert dict(redacted.mentioned(rows_of(__file__, "no_hosts"))) == {"10.1.2.3": "address"}
 
 
 @pytest.mark.parametrize("command", rows_of(__file__, "commands"))
 def test_the_host_of_a_command_is_replaced_wherever_it_is_shown(command: str) -> None:
     texts = [command, "connected to canarynode"]
-    made = Redactor(b"salt", dict(redactnames.mentioned(texts)))
+    made = Redactor(b"salt", dict(redacted.mentioned(texts)))
     assert "canarynode" not in " ".join(map(made.text, texts))
 
 
 def test_an_address_in_hex_is_replaced_in_every_form() -> None:
     texts = ["peer 0x0a4d0337 lost", "10.77.3.55:10911", "flags 0x00000100, 0x7f8a, thread 0x00007f2a1c0b8800"]
-    made = Redactor(b"salt", dict(redactnames.mentioned(texts)))
+    made = Redactor(b"salt", dict(redacted.mentioned(texts)))
     hexed, dotted, rest = map(made.text, texts)
     assert "0a4d0337" not in hexed and hexed.startswith("peer 0x") and hexed.endswith(" lost")
     assert dotted.removesuffix(":10911") == ".".join(str(byte) for byte in bytes.fromhex(hexed.split()[1][2:]))

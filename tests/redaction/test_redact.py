@@ -23,7 +23,6 @@ from kit.charts import PLOTLY_MIME
 from kit.evidence.workspace import Workspace
 from kit.inventory.references import MAX_TEXT
 from kit.redaction import leaks
-from kit.redaction import names as redactnames
 from kit.redaction import report as redacted
 from kit.redaction.redactor import Redactor
 from kit.rocketmq import ids
@@ -216,11 +215,11 @@ def test_of_what_was_cut_nothing_is_left(cut: str) -> None:
 
 def test_the_salt_is_made_once_and_is_not_guessable(tmp_path: Path) -> None:
     place = Workspace(tmp_path)
-    first = redactnames.salt(place)
-    assert len(first) == 64 and redactnames.salt(place) == first
-    assert (tmp_path / redactnames.SALT).stat().st_mode & 0o77 == 0
+    first = redacted.salt(place)
+    assert len(first) == 64 and redacted.salt(place) == first
+    assert (tmp_path / redacted.SALT).stat().st_mode & 0o77 == 0
     (tmp_path / "other").mkdir()
-    assert redactnames.salt(Workspace(tmp_path / "other")) != first
+    assert redacted.salt(Workspace(tmp_path / "other")) != first
 
 
 @pytest.mark.parametrize("planted", rows_of(__file__, "planted"))
