@@ -154,12 +154,9 @@ class Case:
     @cached_property
     def workspace(self) -> ws.Workspace:
         place = ws.Workspace.for_evidence(self.path, self._base, self.unzoned.content_key, shared=self.shared)
-        place.forget_passing(self._readable_again)
+        items = {item.file: item for item in self.unzoned.items}
+        place.forget_passing(lambda r: r.file in items and readable_again(r, items[r.file].path, items[r.file].bytes))
         return place
-
-    def _readable_again(self, refused: Refused) -> bool:
-        item = self.unzoned.get(refused.file)
-        return item is not None and readable_again(refused, item.path, item.bytes)
 
     @property
     def shared(self) -> bool:
@@ -196,14 +193,15 @@ class Case:
 
     def folder(self, name: str) -> Path:
         """Return the Parquet folder of a bronze table; built if absent."""
-        return self._once.get(f"table {name}", lambda: self._read(name))
 
-    def _read(self, name: str) -> Path:
-        try:
-            return self.write_table(self._stored_as(name), lambda part: self._write(name, part))
-        except Exception:
-            self.check_cancelled()  # a cancelled job fails too
-            raise
+        def read() -> Path:
+            try:
+                return self.write_table(self._stored_as(name), lambda part: self._write(name, part))
+            except Exception:
+                self.check_cancelled()  # a cancelled job fails too
+                raise
+
+        return self._once.get(f"table {name}", read)
 
     def _write(self, name: str, folder: Path) -> None:
         """Write a table, one part a task. A part that is in the folder already is not read again.

@@ -63,22 +63,6 @@ def first_stored(facts: Facts, topic: str) -> dict[tuple[str, int], int]:
 # --- what only points to a move -----------------------------------------------------------------------------------
 
 
-def behind_the_first(facts: Facts) -> list[Row]:
-    """Return the queues whose next message is deleted: rows of `admin_queues` with `first`, the first offset still
-    stored, None where nothing says it.
-
-    `#LastTime` is that of the message at offset − 1 (`AdminBrokerProcessor.getConsumeStats`); N/A with a difference and
-    an offset above 0 means that it, and what follows up to the queue's first offset, is no longer stored.
-    """
-    rows = [
-        row | {"first": first_stored(facts, row["topic"]).get(_queue(row))}
-        for row in admin_queues(facts)
-        if row["group"] and row["topic"] and row["command"] in ("consumerProgress", "brokerConsumeStats")
-        if row["last_time"] == "N/A" and (row["offset"] or 0) > 0 and (row["diff"] or 0) > 0
-    ]
-    return [row for row in rows if row["first"] is None or row["first"] > row["offset"]]
-
-
 @memo
 def unseen_starts(facts: Facts) -> list[Row]:
     """Return the new groups of which no client log shows the first pulls, and that do not begin with the first message:
@@ -124,20 +108,8 @@ def first_pulls_logged(facts: Facts) -> bool:
 
 
 def late_starts(facts: Facts) -> list[Row]:
-    """Return the rows of `late_starts` without groups that a copy from before has, where no new group says more."""
-    pulls = {(row["file"], row["line"]): row["first"] for row in lines(facts, "pull-started")}
-    if not pulls or created(facts):
-        return []
-    copied: dict[tuple[str, str], dt.datetime] = {}
-    for row in copies(facts):  # in order of time
-        if row["time"] is not None:
-            copied.setdefault((row["group"], row["topic"]), row["time"])
-
-    def had_offset(row: Row) -> bool:
-        copy, pull = copied.get((row["group"], row["topic"])), pulls.get((row["file"], row["line"]))
-        return copy is not None and pull is not None and copy <= pull
-
-    return [row for row in facts.rows("late_starts") if not had_offset(row)]
+    """Return the rows of `late_starts`, none where a new group says more."""
+    return facts.rows("late_starts") if lines(facts, "pull-started") and not created(facts) else []
 
 
 def start_policy(facts: Facts, group: str) -> tuple[str, Ref] | None:

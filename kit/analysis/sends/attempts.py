@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Collection
 from pathlib import PurePosixPath
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import pandas as pd
 
@@ -145,27 +145,19 @@ def quotes(facts: Facts, kinds: tuple[str, ...], most: int = 3) -> tuple[Ref, ..
 # --- requests that are no sends ---------------------------------------------------------------------------------------
 
 
-def _refused(facts: Facts, kind: str, *, pull: bool) -> list[dict[str, Any]]:
+def refused(
+    facts: Facts, kind: Literal["busy", "late"], *, pull: bool = False, outside: Collection[str] = ()
+) -> refs.Seen:
+    """Return where sends, or pulls and the like, were refused as `busy` or timed out (`late`: a client's own requests,
+    outside the folders `outside`).
+    """
     rows = facts.rows("refused_counts") if refs.seen(facts, *(REFUSED if kind == "busy" else TIMEOUTS)) else []
-    return [row for row in rows if row["kind"] == kind and row["pull"] == pull]
-
-
-def refused_pull_count(facts: Facts) -> int:
-    """Return how many entries report a request other than a send as refused for busy."""
-    return sum(row["n"] for row in _refused(facts, "busy", pull=True))
-
-
-def refused_sends(facts: Facts) -> refs.Seen:
-    """Return where a send was refused as busy: every refusal except those of pulls."""
-    return refs.of_rows(_refused(facts, "busy", pull=False))
-
-
-def timed_out_sends(facts: Facts, outside: Collection[str]) -> refs.Seen:
-    """Return where a send timed out (not a pull, a heartbeat, a broker's request), outside the folders `outside`."""
-    rows = [row for row in _refused(facts, "late", pull=False) if row["source"] not in BROKER_SIDE]
-    return refs.of_rows(row for row in rows if str(PurePosixPath(row["file"]).parent) not in outside)
+    own = [row for row in rows if row["kind"] == kind and row["pull"] == pull]
+    own = [row for row in own if kind == "busy" or row["source"] not in BROKER_SIDE]
+    return refs.of_rows(row for row in own if str(PurePosixPath(row["file"]).parent) not in outside)
 
 
 def refused_pulls(facts: Facts) -> tuple[Ref, ...]:
     """Quote the earliest refused pulls: the line that names the refusal."""
-    return refs.earliest(facts, facts("refused_pulls"), 2, within="system busy") if refused_pull_count(facts) else ()
+    pulls = refused(facts, "busy", pull=True)
+    return refs.earliest(facts, facts("refused_pulls"), 2, within="system busy") if pulls else ()

@@ -58,13 +58,13 @@ def observe(facts: Facts) -> Observed:
     ledger, cut_off = sends.ledger(facts, leave_out="OTHER"), reach.cut_off(facts)
     stood_still = facts.has("messages") and len(facts("pauses"))
     stalls: list[Any] = list(facts("stalls").itertuples(index=False)) if stood_still else []
-    refused, slow = attempts.refused_sends(facts), _slow_lines(facts)
+    refused, slow = attempts.refused(facts, "busy"), _slow_lines(facts)
     # Clients that never reached a broker are left out: their connect attempts used up the time.
-    lines = attempts.timed_out_sends(facts, cut_off)
+    lines = attempts.refused(facts, "late", outside=cut_off)
     late = ledger.of_kind("CLIENT_TIMEOUT")
     late = late[~late["file"].map(lambda file: str(PurePosixPath(str(file)).parent) in cut_off).astype(bool)]
     # What the broker counts (broker_traffic.log, 5.1.0+) does not tell a refused pull from a refused send.
-    counts = refs.seen(facts, "response-codes") and not attempts.refused_pull_count(facts)
+    counts = refs.seen(facts, "response-codes") and not attempts.refused(facts, "busy", pull=True)
     counted = facts.rows("busy_answers")[0]["busy"] if counts else None
     timed_out = lines.count or len(late)
     happened = bool(refused or timed_out or slow or stalls or counted)

@@ -1,6 +1,6 @@
 -- One row per queue whose first pull is behind its beginning and that nothing explains: group, topic, file, line; in a paste, or beside a
 -- queue of the same group that begins at 0. As many rows as queues. A whole log begins with the start of its client; a few lines out of one do
--- not. A new group, or a copy of offsets from before, says more (`offset_moves`).
+-- not. A group that a copy of offsets from before has is none; a new group says more (`offset_moves`).
 with firsts as (
   select *, row_number() over (partition by `group`, topic, broker, queue_id order by first nulls last, file, line) as nth
   from offset_statements
@@ -8,10 +8,12 @@ with firsts as (
     and not startswith(topic, '%RETRY%')
 ), starts as (
   select *, min(offset) over (partition by `group`) = 0 as from_zero from firsts where nth = 1
+), copied as (
+  select `group`, topic, min(time) as time from known_positions where offset is not null group by `group`, topic
 ), clients as (
   select count(*) as clients from known_texts where event in ('client-started', 'client-created')
 )
 select s.`group`, s.topic, s.file, s.line
-from starts s cross join clients
-where s.offset > 0 and (clients = 0 or s.source = 'text' or s.from_zero)
+from starts s cross join clients left join copied c on c.`group` = s.`group` and c.topic = s.topic
+where s.offset > 0 and (clients = 0 or s.source = 'text' or s.from_zero) and not coalesce(c.time <= s.first, false)
 order by s.first nulls last, s.file, s.line
