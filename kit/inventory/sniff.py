@@ -10,7 +10,7 @@ import numpy as np
 from kit.formats.logs import source_code, times
 from kit.formats.logs.entries import lines
 from kit.formats.logs.known_texts import known_texts
-from kit.formats.logs.layouts import Matches, classify
+from kit.formats.logs.layouts import Matches, classify, ranges
 from kit.formats.logs.wrapped import unwrapped
 from kit.rocketmq import catalogue
 from kit.rocketmq.log_layouts import LAYOUTS, NAME_OF_CLIENT, NAME_OF_SOURCE, OF, SOURCES
@@ -38,7 +38,7 @@ def sniff(head: bytes, name: str) -> dict[str, Any] | None:
     whole = len(head) < SAMPLE
     log = _Lines(source_code.tidied(head) if whole else head, whole=whole)
     layouts = Counter(log.layouts[log.layouts != ""].tolist())
-    texts = known_texts().find(log.text, log.starts, log.ends, np.arange(log.starts.size))[1]
+    texts = known_texts().find(ranges(log.text, log.starts, log.ends))[1]
     known = any(catalogue.IN_LOGS[group].own for group in np.unique(texts))
     if not layouts:
         is_text = known or name.lower().endswith((".log", ".out"))

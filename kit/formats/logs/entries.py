@@ -225,14 +225,19 @@ class _Entries:
         begins = np.minimum(window.matches.message[heads], window.ends[heads])
         return cls(window, heads, np.append(window.heads[first + 1 : stop], end), begins)
 
-    def texts(self) -> tuple[pa.Array, pa.Array]:
-        """Return the message of each entry and what is folded below it, as bytes."""
+    def printed(self) -> tuple[pa.BinaryArray, pa.BinaryArray]:
+        """Return the message of each entry and what is folded below it, as bytes of the file."""
         text, starts, ends = self.window.text, self.window.starts, self.window.ends[self.heads]
         several = self.after > self.heads + 1
         begins = np.where(several, starts[np.minimum(self.heads + 1, starts.size - 1)], ends)
-        folded = ranges(text, begins, np.where(several, self.window.ends[self.after - 1], ends))
-        message, trace = _clip(ranges(text, self.begins, ends)), _clip(pc.replace_substring(folded, b"\r\n", b"\n"))
-        if STACK.encode() in text:
+        return ranges(text, self.begins, ends), ranges(
+            text, begins, np.where(several, self.window.ends[self.after - 1], ends)
+        )
+
+    def texts(self, message: pa.BinaryArray, folded: pa.BinaryArray) -> tuple[pa.Array, pa.Array]:
+        """Return the same as users see them."""
+        message, trace = _clip(message), _clip(pc.replace_substring(folded, b"\r\n", b"\n"))
+        if STACK.encode() in self.window.text:
             parts = [each.partition(STACK.encode()) for each in message.to_pylist()]
             message = pa.array([part[0] for part in parts], pa.binary())
             stacks = zip((part[2] for part in parts), trace.to_pylist(), strict=True)
@@ -244,15 +249,9 @@ class _Entries:
         begins = self.window.starts[self.heads[entries]] if prefix else self.begins[entries]
         return ranges(self.window.text, begins, np.minimum(self.window.ends[self.after[entries] - 1], begins + CAP))
 
-    def events(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return (entry, event) pairs; every line of an entry is searched, the first behind its prefix."""
-        low, high = int(self.heads[0]), int(self.after[-1])
-        starts, ends = self.window.starts[low:high].copy(), self.window.ends[low:high]
-        base = int(starts[0])
-        starts[self.heads - low] = self.begins
-        entry = np.repeat(np.arange(self.heads.size), self.after - self.heads)
-        within = memoryview(self.window.text)[base : int(ends[-1])]
-        rows, event = known_texts().find(within, starts - base, ends - base, entry)
+    def events(self, *printed: pa.BinaryArray) -> tuple[np.ndarray, np.ndarray]:
+        """Return (entry, event) pairs."""
+        rows, event = known_texts().find(*printed)
         keep = confirmed(rows, event, self.whole)
         return rows[keep], event[keep]
 
@@ -261,7 +260,8 @@ def _batch(entries: _Entries, line: int, piece: Piece, options: Options) -> pa.R
     """Return the columns of entries; `line` is the number of their window's first line."""
     matches, heads = entries.window.matches, entries.heads
     rows = matches.row[heads]
-    message, trace = (_strings(each, piece.encoding) for each in entries.texts())
+    texts = entries.printed()
+    message, trace = (_strings(each, piece.encoding) for each in entries.texts(*texts))
     trace = pc.ascii_rtrim(trace, "\n")
     printed = matches.column("ts", heads)
     times = parsed(printed, rows)
@@ -284,7 +284,7 @@ def _batch(entries: _Entries, line: int, piece: Piece, options: Options) -> pa.R
         pa.DictionaryArray.from_arrays(pa.array(slugs), _ALL_SLUGS),
     ]
     if options.events:
-        entry, event = entries.events()
+        entry, event = entries.events(*texts)
         counts = np.append(0, np.cumsum(np.bincount(entry, minlength=heads.size))).astype(np.int32)
         columns.append(pa.ListArray.from_arrays(pa.array(counts), _EVENTS.take(pa.array(event))))
         columns.append(pa.array(entries.window.origins[heads], pa.int64()))

@@ -17,6 +17,9 @@ import pyarrow.compute as pc
 from kit.rocketmq import catalogue
 from kit.rocketmq.catalogue import EVENTS, Event
 
+MANY: Final = 500
+LONG: Final = 32 << 10
+"""Texts, and bytes of them, from which RE2, which compiles a pattern anew for each batch, is quicker than Python."""
 _MATCH: Final = 3
 """Numbers of a match: the text, where it starts and where it ends."""
 
@@ -31,21 +34,27 @@ class Texts:
         quickest = ahocorasick_rs.Implementation.DFA
         self._search = ahocorasick_rs.BytesAhoCorasick([text for text, _ in texts], implementation=quickest)
 
-    def find(
-        self, text: bytes | memoryview, begins: np.ndarray, ends: np.ndarray, entries: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return (entry, group) for each group in stretches of a text, once an entry, in the order found.
+    def find(self, *columns: pa.BinaryArray) -> tuple[np.ndarray, np.ndarray]:
+        """Return (entry, group) for each group in the texts of entries, once an entry, in the order found.
 
-        `entries` names the entry of each stretch and does not decrease.
+        An entry has a text in each of the columns.
         """
-        matches = self._search.find_matches_as_indexes(text, overlapping=True)
-        hits = np.fromiter(chain.from_iterable(matches), np.int64, _MATCH * len(matches)).reshape(-1, _MATCH)
-        at = np.searchsorted(begins, hits[:, 1], "right") - 1
-        within = (at >= 0) & (hits[:, 2] <= ends[at])
-        entry, group = entries[at[within]], self.group[hits[within, 0]]
+        found = [np.concatenate(each) for each in zip(*map(self._hits, columns), strict=True)]
+        entry, group = found[0], self.group[found[1]]
         _, first = np.unique(entry * self.groups + group, return_index=True)
         first = first[np.lexsort([first, entry[first]])]
         return entry[first], group[first]
+
+    def _hits(self, texts: pa.BinaryArray) -> tuple[np.ndarray, np.ndarray]:
+        """Return (entry, text found) for each text inside one of an entry."""
+        ends = np.frombuffer(texts.buffers()[1] or bytes(4), np.int32)[texts.offset :][: len(texts) + 1]
+        data = np.frombuffer(texts.buffers()[2] or b"", np.uint8)[: ends[-1]].data
+        matches = self._search.find_matches_as_indexes(data, overlapping=True)
+        hits = np.fromiter(chain.from_iterable(matches), np.int64, _MATCH * len(matches)).reshape(-1, _MATCH)
+        at = np.searchsorted(ends, hits[:, 1], "right") - 1
+        within = (at >= 0) & (at < len(texts))
+        within[within] = hits[within, 2] <= ends[at[within] + 1]
+        return at[within], hits[within, 0]
 
 
 @cache
@@ -72,11 +81,11 @@ def confirmed(entry: np.ndarray, event: np.ndarray, texts: Callable[[np.ndarray,
 
 
 def _matched(texts: pa.BinaryArray, pattern: str) -> np.ndarray:
-    try:
-        return np.asarray(pc.match_substring_regex(texts, pattern), bool)
-    except pa.ArrowInvalid:  # RE2 looks at nothing around a match, and repeats a thousand times at most
-        compiled = re.compile(pattern.encode())
-        return np.array([compiled.search(text) is not None for text in texts.to_pylist()], bool)
+    if texts.nbytes >= LONG:
+        with contextlib.suppress(pa.ArrowInvalid):  # RE2 looks at nothing around a match
+            return np.asarray(pc.match_substring_regex(texts, pattern), bool)
+    compiled = re.compile(pattern.encode())
+    return np.array([compiled.search(text) is not None for text in texts.to_pylist()], bool)
 
 
 # --- their values -----------------------------------------------------------------------------------------------------
@@ -94,8 +103,6 @@ than a microsecond.
 """
 COLUMNS: Final = {f"value_{name}": pa.string() for name in ASKED} | {"values": VALUES}
 """What is printed in a known text, beside where and when."""
-MANY: Final = 500
-"""Texts from which RE2, which compiles a pattern anew for each batch, is quicker than Python."""
 
 
 def printed(entries: pa.RecordBatch, place: Sequence[str]) -> Iterator[pa.RecordBatch]:

@@ -161,9 +161,10 @@ def _match(
     """Match lines from `begins` on with rows in their order."""
     heads = _heads(text, lines, begins, ends)
     for row, regex in rows:
-        if not lines.size:
-            return
         fits = np.asarray(pc.match_substring_regex(heads, regex))
+        if fits.all():
+            matches.add(row, lines, begins, pc.extract_regex(heads, regex))
+            return
         if fits.any():
             matches.add(row, lines[fits], begins[fits], pc.extract_regex(heads.filter(pa.array(fits)), regex))
             heads, lines, begins = heads.filter(pa.array(~fits)), lines[~fits], begins[~fits]

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 READS: Final = ("all_entries",)
 STORED: Final = True
 PLACE: Final = ("file", "source", "line", "ts", "thread", "logger", "level")
+ROWS: Final = 65_536
+BYTES: Final = 32 << 20
+"""Of entries that are looked at together."""
 COLUMNS: Final = (
     "file string, source string, line int, ts timestamp, thread string, logger string, level string, event string, "
     + ddl(pa.schema(known_texts.COLUMNS))
@@ -31,5 +34,17 @@ def query(spark: SparkSession) -> DataFrame:
 
 
 def extract(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        yield from known_texts.printed(batch, PLACE)
+    for several in gathered(batches):
+        yield pa.concat_batches(list(known_texts.printed(several, PLACE)))
+
+
+def gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of several batches as one: each text that is looked for costs the same in a small one."""
+    kept: list[pa.RecordBatch] = []
+    for batch in filter(len, batches):
+        kept.append(batch)
+        if sum(each.num_rows for each in kept) >= ROWS or sum(each.nbytes for each in kept) >= BYTES:
+            yield pa.concat_batches(kept)
+            kept = []
+    if kept:
+        yield pa.concat_batches(kept)

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import effort
-import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -135,9 +135,7 @@ def test_a_line_over_the_cap_inside_a_window_is_cut_too(tmp_path: Path) -> None:
 )
 def test_known_texts_are_found_where_python_finds_them(texts: list[str], groups: list[list[str]]) -> None:
     """In the lines alone: `aab` is not in `aa` and `b` one below the other."""
-    ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
-    starts = ends - np.array([len(text) for text in texts], np.int64)
-    entry, group = Texts(groups).find("".join(texts).encode(), starts, ends, np.arange(len(texts)))
+    entry, group = Texts(groups).find(pa.array([text.encode() for text in texts], pa.binary()))
     for i, text in enumerate(texts):
         found = group[entry == i].tolist()
         assert sorted(found) == [g for g, each in enumerate(groups) if any(t in text for t in each)]
