@@ -15,7 +15,7 @@ BEGIN, END = "<!-- rooms -->\n", "<!-- /rooms -->\n"
 DATA: Final = (".yaml", ".tsv", ".sql", ".txt")
 SLACK: Final = 1.05
 BUDGETS: Final = {
-    "analysis": 3_800,
+    "analysis": 3_780,
     "case": 1_230,
     "causes": 4_530,
     "charts": 1_930,
@@ -23,13 +23,13 @@ BUDGETS: Final = {
     "collection": 310,
     "evidence": 1_430,
     "explanation": 740,
-    "explorer": 650,
+    "explorer": 640,
     "formats": 4_810,
     "incidents": 340,
     "inventory": 1_490,
     "live_lab": 1_120,
     "notebook": 1_320,
-    "redaction": 1_040,
+    "redaction": 1_030,
     "report": 1_480,
     "rocketmq": 2_140,
     "spark": 1_130,

@@ -44,9 +44,7 @@ def _ip(text: str) -> Any:
 
 
 def network(address: str) -> str | None:
-    """Return in which network an address is that is of no use to other hosts: `loopback`, `link-local`, or `docker`, its
-    default bridge, which probably only its host knows.
-    """
+    """Return in which network of no use to other hosts an address is: `loopback`, `link-local`, Docker's (`docker`)."""
     ip = _ip(host(address))
     if ip is None:
         return "loopback" if host(address).lower() == "localhost" else None

@@ -115,8 +115,7 @@ LONGEST_DELAY: Final = 100 * 86_400
 
 @fold("level int, seconds bigint", "settings")
 def delay_levels(facts: Facts) -> list[dict[str, Any]]:
-    """One row per delay level of the broker: level (1 …), seconds. Its messageDelayLevel, else the default; levels
-    beyond 100 days are left out.
+    """One row per delay level of the broker (messageDelayLevel, or the default), up to 100 days: level (1 …), seconds.
 
     MessageStoreConfig.messageDelayLevel, ScheduleMessageService.parseDelayLevel.
     """
@@ -229,8 +228,7 @@ def from_case(facts: Facts, version: Version | None = None) -> Deployment:
 
 
 def _combined(rows: Rows, versions: tuple[Version, ...], limit: Mapping[str, Any] | None = None) -> tuple[Broker, ...]:
-    """Combine the settings of each broker from all files, of each name the first row; a file that names no broker
-    belongs to the only one there is.
+    """Combine the settings of each broker of all files, of a name the first row; a file without one is the only one's.
 
     `limit`: the row with the limit of clients.
     """

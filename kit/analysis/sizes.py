@@ -45,8 +45,7 @@ class Limits(NamedTuple):
 
 @memo
 def limits(facts: Facts, owner: str | None = None) -> Limits:
-    """Return the limits in force at a broker (named as in `brokers.half_hosts`); without one at the broker whose half
-    messages loop, or the only one that has any.
+    """Return the limits at a broker of `brokers.half_hosts`; without one, at that whose halves loop, or the only one.
 
     If several brokers are possible, the oldest release counts: it is the strictest. Of a broker that was upgraded, the
     release that refused counts, or else the one it runs now.
@@ -91,9 +90,7 @@ def limits(facts: Facts, owner: str | None = None) -> Limits:
 
 
 def _printed(facts: Facts, refused: pd.DataFrame, slack: int) -> tuple[int | None, Ref | None]:
-    """Return the limit that most of these refusals show, and the first line that prints it: that of a body in every
-    release as it is, that of a record with `slack`.
-    """
+    """Return the limit most refusals show, and the first line with it: of a body as it is, of a record with `slack`."""
     rows = refused[refused["limit"].notna()]
     if rows.empty:
         return None, None

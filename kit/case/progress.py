@@ -17,9 +17,7 @@ BEGUN: Final = "{desc} {elapsed}"
 
 
 class Progress:
-    """Shows a bar for each stage in turn, or a line where nobody sees it move (not `is_live`); nothing without a file.
-    `leave`: bars stay.
-    """
+    """Shows a bar for each stage (`leave`: it stays), a line where none moves (not `is_live`), nothing without `file`."""
 
     def __init__(
         self, lang: Lang = "en", file: TextIO | None = None, *, is_live: bool = False, leave: bool = False

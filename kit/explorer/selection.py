@@ -108,9 +108,7 @@ class Selection:
         return {name: value for name, value in self.as_dict().items() if name in ("since", "until")}
 
     def mask(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return which rows of any table are selected, by its first column of times and those named like a field; a
-        window cuts no row without a time.
-        """
+        """Return which rows of any table are selected: by their first time, if they have any, and by fields' columns."""
         chosen = pd.Series(True, index=frame.index)
         time = next((name for name in _TIMES if name in frame), None)
         if time is not None and (self.since or self.until):

@@ -118,8 +118,7 @@ def _instants(times: list[Any]) -> Iterator[dt.datetime]:
 def read(folder: str | Path) -> tuple[list[Incident], list[Filled]]:
     """Read each findings.json below a folder; return incidents in order of time, and a sentence for each unread file.
 
-    Links are not followed, nor hidden folders, in which a killed run leaves its files.
-    Raise `FileNotFoundError`, `NotADirectoryError`.
+    Links and hidden folders, of killed runs, are not followed. Raise `FileNotFoundError`, `NotADirectoryError`.
     """
     root = Path(folder)
     if not root.is_dir():

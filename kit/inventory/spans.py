@@ -74,8 +74,7 @@ def _stored(batch: pa.RecordBatch, row: int) -> dt.datetime | None:
 def printed(path: Path, size: int, zone: dt.tzinfo) -> Span:
     """Return the times of the first and the last line with a full time, read in `zone` where it prints none.
 
-    A date later in a line is no time of the log: "licence valid until 9999-12-31 23:59:59". Where none is an ISO one,
-    the layouts of the lines say how to read them.
+    A date later in a line ("licence valid until 9999-12-31 23:59:59") is no time of the log. Layouts tell other forms.
     """
     with open_readonly(path) as stream:
         head = stream.read(_EDGE)

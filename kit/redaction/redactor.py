@@ -1,5 +1,4 @@
-"""Stable pseudonyms for whatever names a site: addresses, topics, groups, hosts, keys, bodies, paths. The same original
-has the same pseudonym everywhere.
+"""Stable pseudonyms for whatever names a site: addresses, topics, groups, hosts, keys, bodies, paths; one each.
 
 A `Redactor` knows the names of one evidence set (gathered by `report.redactor_of`) and finds them at word boundaries;
 addresses, ids, bodies, paths and whatever is where a key is it knows by their form. A pseudonym is as long as its
@@ -49,8 +48,7 @@ _CUT_WORD: Final = re.compile(rf"(?<!{_OF_WORD}){_OF_WORD}{{4,}}(?=…)")
 
 
 def mapped(value: Any, new: Callable[[str, str | None], str], field: str | None = None, *, keys: bool = True) -> Any:
-    """Return anything JSON-like, in the same shape, with its texts replaced by what `new` returns for a text and its
-    column or field. `keys`: those of objects too.
+    """Return anything JSON-like in its shape, with texts replaced by `new` of text and column; `keys`: of objects too.
 
     Of frames the numbers stay, but for those in a column of keys.
     """

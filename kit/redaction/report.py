@@ -1,6 +1,4 @@
-"""A report in which every name, address, key and path is a pseudonym. It is put together in the workspace and checked
-there before any of it is written out.
-"""
+"""A report with pseudonyms of every name, address, key and path, made and checked in the workspace before it leaves."""
 
 from __future__ import annotations
 
@@ -42,9 +40,7 @@ SAYS: Final = labels("redaction")["report"]
 
 
 def run(case: Case, out: Path, *, cause: str = "auto") -> Path:
-    """Write the report with pseudonyms into `out`; return the page's path. Raise `click.ClickException`, with nothing
-    written, where an original is left.
-    """
+    """Write the report with pseudonyms; return the page's path. Raise `click.ClickException` where an original is left."""
     with output.into(out, "report", case.lang) as folder, results.one_run():
         _write(case, folder, out, cause)
     return out / build.PAGE_NAME

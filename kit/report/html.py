@@ -1,6 +1,4 @@
-"""findings.json and executed notebooks → one self-contained page, each finding with its steps and its numbers as cards or
-tables. Templates clean and escape every text.
-"""
+"""findings.json and executed notebooks → one page, a finding with its steps and numbers; templates escape all texts."""
 
 from __future__ import annotations
 

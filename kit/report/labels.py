@@ -21,9 +21,7 @@ HOLDS: Final = {True: ("yes", "✓", "holds"), False: ("no", "✗", "fails"), No
 
 
 def ranked(findings: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the findings of findings.json in reading order: confirmed root causes by harm, suspected ones, neighbours;
-    then by verdict what was not found.
-    """
+    """Return findings in reading order: confirmed root causes by harm, suspected ones, neighbours; the rest by verdict."""
     harm = {slug: n for n, slug in enumerate(findings["root_causes"])}
 
     def place(finding: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -1,6 +1,4 @@
-"""Facts: what a cause may look at. Small frames, worked out when they are asked for, which kinds of evidence there are,
-and quoted lines and records.
-"""
+"""Facts: what a cause may look at: small frames, worked out when asked for, which evidence there is, and quotes."""
 
 from __future__ import annotations
 

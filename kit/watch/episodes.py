@@ -107,9 +107,7 @@ def _by_second(table: pa.Table, *names: str) -> Iterator[tuple[dict[str, Any], i
 
 
 def _timed(batch: pa.RecordBatch, time: str, moment: Moment) -> pa.RecordBatch:
-    """Return the rows that count with their `second`: of their own time if plausible, else of the present. Times are
-    left out: Python may not be able to hold them.
-    """
+    """Return the rows that count, with `second`: of their own time if plausible, else of now. Python may not hold it."""
     own, now = np.asarray(pc.fill_null(pc.cast(batch[time], pa.int64()), -1)) // 1_000_000, moment.now
     # Applications print local time: a difference of whole quarters of an hour means another zone.
     zones = np.round((now - own) / QUARTER) * QUARTER

@@ -1,7 +1,6 @@
 """Where alerts go: JSON lines, a command, a folder with the evidence around them; and where figures go: Prometheus.
 
-A capture is what the watch has just read, no cold page of a store: the end of each log, the last records at their own
-offsets, and small files of settings and offsets.
+A capture is what the watch just read, no cold page of a store: ends of logs, last records, settings and offsets.
 """
 
 from __future__ import annotations

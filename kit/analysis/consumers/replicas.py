@@ -106,9 +106,7 @@ def ended(facts: Facts) -> tuple[Ref, ...]:
 
 
 def has_slave(facts: Facts) -> bool:
-    """Return whether the evidence is of a slave: its store or configuration, lines that only a slave writes, or a list
-    with a broker without a master.
-    """
+    """Return whether the evidence is of a slave: its store or configuration, lines only it writes, no master listed."""
     return bool(slaves(facts) or refs.seen(facts, *SLAVES_OWN) or _without_master(facts))
 
 

@@ -169,9 +169,7 @@ def _form(text: str) -> str:
 
 
 def _traces(facts: Facts, keys: list[str], id: str) -> list[Row]:  # noqa: A002 - of the query
-    """Return what clients wrote about this message into the message trace topic, at most `mentions.MOST` entries, or
-    the entries of the trace record with this id.
-    """
+    """Return entries of the message trace topic about this message, or of the record with this id; at most 200."""
     rows = facts.answers("trace_entries", keys=keys, id=id) if facts.has("traces") else []
     return [row | {"text": ", ".join(f"{n}={row[n]}" for n in TOLD if row[n] is not None)} for row in rows]
 
@@ -247,18 +245,12 @@ def _with_linked(facts: Facts, rows: Iterable[Row]) -> list[Row]:
     named = {row["origin_message_id"] for row in known.values()}
     named |= {_half_id(row) for row in known.values() if row["stage"] == stages.COMMIT}
     ids, links = set(known), dict[str, str]()
-    loose = [row for row in facts.rows("keyless_records") if row["offset_msg_id"] not in known] if known else []
-    while joined := {
-        row["offset_msg_id"]: row["offset_msg_id"] in named or row["origin"] in ids
-        for row in loose
-        if row["offset_msg_id"] not in links
-        if row["offset_msg_id"] in named or not ids.isdisjoint((row["origin"], row["half"]))
-    }:
-        links |= {
-            own: names.ORIGIN_MESSAGE_ID if origin else "preparedTransactionOffset" for own, origin in joined.items()
-        }
-        ids |= joined.keys()
-        named |= {row[name] for row in loose for name in ("origin", "half") if row["offset_msg_id"] in joined}
+    loose = {row["offset_msg_id"]: (row["origin"], row["half"]) for row in facts.rows("keyless_records") if known}
+    while joined := [own for own in loose.keys() - ids if own in named or not ids.isdisjoint(loose[own])]:
+        by_origin = {own for own in joined if own in named or loose[own][0] in ids}
+        links |= {own: names.ORIGIN_MESSAGE_ID if own in by_origin else "preparedTransactionOffset" for own in joined}
+        ids.update(joined)
+        named.update(*map(loose.__getitem__, joined))
     for row in _named_copies(facts, itertools.islice(links, MOST_LINKED)):
         known[row["offset_msg_id"]] = {**row, "link": links[row["offset_msg_id"]]}
     return sorted(known.values(), key=_store_order)

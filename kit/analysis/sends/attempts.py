@@ -54,8 +54,7 @@ def entries(facts: Facts) -> pd.DataFrame:
 def attempts(facts: Facts) -> pd.DataFrame:
     """Return the failed attempts, columns of `entries`, with the key and UNIQ_KEY that the client prints after each.
 
-    Threads of one client write to one log: in each file (and thread, if the layout prints one) a message belongs to the
-    first attempt still without one.
+    Threads of one client write to one log: in a file (and printed thread) a message is of the first attempt without.
     """
     rows = entries(facts)
     rows = rows[rows["role"].isin(["attempt", "message"])].reset_index(drop=True)
@@ -148,9 +147,7 @@ def quotes(facts: Facts, kinds: tuple[str, ...], most: int = 3) -> tuple[Ref, ..
 def refused(
     facts: Facts, kind: Literal["busy", "late"], *, pull: bool = False, outside: Collection[str] = ()
 ) -> refs.Seen:
-    """Return where sends, or pulls and the like, were refused as `busy` or timed out (`late`: a client's own requests,
-    outside the folders `outside`).
-    """
+    """Return where sends (or pulls) were refused as `busy`, or timed out (`late`: a client's, outside these folders)."""
     rows = facts.rows("refused_counts") if refs.seen(facts, *(REFUSED if kind == "busy" else TIMEOUTS)) else []
     own = [row for row in rows if row["kind"] == kind and row["pull"] == pull]
     own = [row for row in own if kind == "busy" or row["source"] not in BROKER_SIDE]

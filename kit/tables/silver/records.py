@@ -1,5 +1,4 @@
-"""Every record of the commit logs once: files that are copies of others are left out, and of a record that several
-files hold the one of the first file by name counts.
+"""Every record of the commit logs once: without files that are copies, and of several files that of the first counts.
 
 Columns of `messages_within`, and `id`: 64 bits of the UNIQ_KEY, to join by. Only op records have a `body`.
 """
