@@ -18,7 +18,7 @@ import msgspec
 
 from kit import data
 from kit.analysis import setup
-from kit.analysis.consumers import lag, members
+from kit.analysis.consumers import consumer_logs, lag, members
 from kit.causes.findings import Finding, Missing
 from kit.i18n import Sentence, T, labels
 from kit.rocketmq import names as rocketmq
@@ -79,13 +79,17 @@ def placed(facts: Facts, findings: Iterable[Finding]) -> None:
     groups = set()
     if any(OF_GROUP in command for command in commands):
         groups = {*lag.positions(facts)["group"].dropna(), *(each["group"] for each in members.connections(facts))}
+        groups |= {each.group for each in consumer_logs.every(facts) if each.group}
     group = _only(filter(rocketmq.of_users, groups))
     own = (rocketmq.RETRY_PREFIX, rocketmq.DLQ_PREFIX)
     topics = [name for name in _of_records(facts, "topic") if not name.startswith(own)]
     topic = _only(name for name in topics if not rocketmq.is_system_topic(name))
     names = LEFT_OUT | _addresses(facts, hosts["broker"]) | naming(topic, group)
     for finding in every:
-        window, floats = widened(finding.window or around), finding.local if finding.window else local
+        # What has times of its own that are not known is not of the times of other findings.
+        found = finding.kind == "root_cause" and finding.verdict in ("confirmed", "suspected")
+        window = widened(finding.window or (None if found else around))
+        floats = finding.local if finding.window else local
         values = names | times(window, local=floats)
         finding.missing = [
             attrs.evolve(

@@ -111,3 +111,23 @@ def test_names_of_the_evidence_are_filled_in_and_quoted(tmp_path: Path) -> None:
     connections, configuration = (each.command for each in finding.missing)
     assert " -g 'points service' > " in connections
     assert "'/data/$(reboot)'" in configuration
+
+
+def test_a_request_is_of_the_only_group_and_of_no_other_incident(tmp_path: Path) -> None:
+    held = "minOffset=83, maxOffset=399, count=201, size=0 MiB, pullRequest=PullRequest [consumerGroup=points, "
+    queue = (
+        "messageQueue=MessageQueue [topic=orders, brokerName=broker-a, queueId=0], nextOffset=400], flowControlTimes=1"
+    )
+    log = "2026-11-22 07:07:00,661 WARN RocketmqClient - the cached message count exceeds the threshold 200, so do flow control, "
+    case = opened(tmp_path, {"rocketmq_client.log": f"{log}{held}{queue}\n"})
+    shown, unknown = [step("supporting", True)], [step("supporting", None)]
+    other = Finding("other", "root_cause", WHY.say(), WHY.say(), shown, window=WINDOW)
+    asking = [
+        Finding("x", "root_cause", WHY.say(), WHY.say(), steps, missing=[collect_next.ask("connections", WHY)])
+        for steps in (shown, unknown)
+    ]
+    collect_next.placed(case.facts, [other, *asking])
+    mine, open_ = (finding.missing[0] for finding in asking)
+    assert " -g points " in mine.command and " -g points " in open_.command
+    # Of one that is suspected no time is known; what would show the other is of the time that is.
+    assert mine.where is None and "23:53" in open_.where.render("en")

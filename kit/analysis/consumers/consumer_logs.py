@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
@@ -57,6 +58,12 @@ def at_one_message(statement: Statement) -> bool:
     """Return whether pulls of a queue were held back several times at the same first message."""
     least = statement.low_min_offset
     return bool(statement.n > 1 and least is not None and least == statement.high_min_offset)
+
+
+def during(statements: Iterable[Statement]) -> tuple[dt.datetime, dt.datetime] | None:
+    """Return the first and the last time of some statements, None where none has a time."""
+    dated = [s for s in statements if s.first is not None]
+    return (min(s.first for s in dated), max(s.last for s in dated)) if dated else None
 
 
 def quote(facts: Facts, statements: Iterable[Statement]) -> tuple[Ref, ...]:

@@ -102,6 +102,7 @@ def _listener(
     observed.values |= {"held": sum(statement.n for statement in pauses), "held_group": group}
     observed.values["cache_full"] = pauses and all(statement.event == "receive-held-back" for statement in pauses)
     observed.quotes["slow-listener"] = quoted
+    observed.window = observed.window or (None if lag.pairs(facts) else consumer_logs.during(pauses))
 
 
 def _statistics(facts: Facts, observed: Observed, group: str | None) -> None:

@@ -45,6 +45,7 @@ def observe(facts: Facts) -> Observed:
     message = _in_work(facts)
     observed.quotes["message-in-work"] = message.pop("refs", ())
     observed.values |= message
+    observed.window = message.get("during")
     if message.get("message") == "attempted":
         observed.values["attempted"] = True
         observed.actors = (message["group"],) if message["group"] else ()
@@ -148,6 +149,7 @@ def _attempted(facts: Facts, attempts: list[consumer_logs.Statement]) -> Message
         "message": "attempted", "group": last.group, "offset": offset, "count": sum(s.n for s in attempts),
         "times": last.high_reconsume_times, "uniq_key": last.uniq_key, "why": "suspended", "queue": place,
         "queue_offset": offset, "refs": facts.refs([(last.file, last.line), (last.file, last.last_line)]),
+        "during": consumer_logs.during(attempts),
     }  # fmt: skip
 
 

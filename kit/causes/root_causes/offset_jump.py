@@ -73,6 +73,8 @@ def _jump(facts: Facts, observed: Observed, jump: Row) -> None:
             )
             for m in known[:8]
         ],
+        "some_skipped": jump["skipped"] or None,
+        "some_again": jump["handled_again"] or None,
         "skipped_still_stored": jump["still_stored"] if facts.has("messages") else None,
     }
     places = [*asked.values()][:2] + [(m["file"], m["line"]) for m in moves[:MOST]]
