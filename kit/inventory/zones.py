@@ -9,6 +9,7 @@ at its first heartbeat. A UNIQ_KEY alone shows nothing: it counts from the month
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import itertools
 import re
 from collections import Counter
@@ -45,6 +46,8 @@ _HEAD: Final = 64 << 20
 MOST_CLIENTS: Final = 16
 NEAR: Final = 30 * 60_000
 """Lines of one moment that two programs print are no further apart; those of two zones are, by half an hour at least."""
+APART: Final = dt.timedelta(minutes=30)
+"""What is further from all other times, read in another host's zone, is of a zone of its own."""
 MOST: Final = 300
 """Most lines of a file that are used."""
 
@@ -229,12 +232,30 @@ def settle(
     moments = grouped((*first_seen(brokers, names), *stored(names)))
     inferred = {file: text(east) for file, pairs in samples.items() if (east := infer(pairs, moments)) is not None}
     by_folder = grouped((PurePosixPath(file).parent, zone) for file, zone in inferred.items())
+    sure = (item for item in items if not (tz_broker and item.kind == "log"))
+    known = [(item.first, item.last) for item in sure if item.first and item.last]
     zones: dict[str, str | None] = {}
-    for file in samples:
-        # Rolled logs and tables are next to a host's log.
-        alike = set(by_folder.get(PurePosixPath(file).parent, inferred.values()))
-        zones[file] = inferred.get(file) or own.get(file) or (next(iter(alike)) if len(alike) == 1 else None)
+    for item in (item for item in wanted if item.file in samples):
+        # Rolled logs and tables are next to a host's log; another host's zone is another's, if its times show that.
+        own_host = by_folder.get(PurePosixPath(item.file).parent)
+        alike = set(own_host or inferred.values())
+        zone = next(iter(alike)) if len(alike) == 1 else None
+        other = zone and not own_host and _apart(item, samples[item.file], zone, known)
+        zones[item.file] = inferred.get(item.file) or own.get(item.file) or (None if other else zone)
     return zones
+
+
+def _apart(item: Item, pairs: list[Pair], zone: str, known: list[tuple[dt.datetime, dt.datetime]]) -> bool:
+    """Return whether the times of a file, read in a zone, are before or after all those that need none."""
+    from kit.inventory import spans  # its kernels take a moment to load
+
+    read_in = printed_times.tzinfo(zone)
+    times = filter(None, (printed_times.datetime_of(pair.printed) for pair in pairs))
+    rows = sorted(time.replace(tzinfo=read_in) for time in times) if item.kind in ROWS else []
+    first, last = (rows[0], rows[-1]) if rows else spans.printed(Path(item.path), item.bytes, read_in)
+    if not (known and first and last):
+        return False
+    return last < min(known)[0] - APART or first > max(last for _, last in known) + APART
 
 
 def zoned(item: Item, known: Zones, tz_broker: str | None) -> Item:
