@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
-from collections.abc import Collection, Iterable
-from pathlib import PurePosixPath
+from collections.abc import Iterable
 from typing import Any, Final
 
 import attrs
@@ -34,10 +33,9 @@ class Seen:
         return (self.first, self.last) if self.first and self.last else None
 
 
-def seen(facts: Facts, *slugs: str, outside: Collection[str] = ()) -> Seen:
-    """Return where any of these known texts (slugs of the catalogue) occurs, without files in the folders `outside`."""
-    rows = [row for row in facts.rows("known_texts") if row["event"] in slugs]
-    return of_rows(row for row in rows if str(PurePosixPath(row["file"]).parent) not in outside)
+def seen(facts: Facts, *slugs: str) -> Seen:
+    """Return where any of these known texts (slugs of the catalogue) occurs."""
+    return of_rows(row for row in facts.rows("known_texts") if row["event"] in slugs)
 
 
 def of_rows(rows: Iterable[dict[str, Any]]) -> Seen:
@@ -76,19 +74,17 @@ def earliest(facts: Facts, entries: pd.DataFrame, most: int = 3, *, within: str 
     `within`: the quoted line is the first one of the entry that contains this text (a folded trace has many).
     """
     first = entries.astype({"file": object}).sort_values(["ts", "file", "line"], na_position="first").head(most)
-    return tuple(_entry(facts, row, within) for row in first.to_dict("records"))
-
-
-def _entry(facts: Facts, row: dict[Any, Any], within: str | None) -> Ref:
-    file, line = row["file"], int(row["line"])
-    message, trace = (cell if isinstance(cell, str) else "" for cell in (row["message"], row["trace"]))
-    if within and within not in message and within in trace:
-        inner = line + 1 + trace.split(within)[0].count("\n")
-        # The trace of a JSON entry has lines that the file has not.
-        with contextlib.suppress(IndexError):
-            if within in (text := facts.lines([(file, inner)])[0]):
-                return Ref(file, text, line=inner)
-    return facts.ref(file, line)
+    quoted = []
+    for file, line, *texts in first[["file", "line", "message", "trace"]].itertuples(index=False):
+        ref = facts.ref(file, int(line))
+        message, trace = (cell if isinstance(cell, str) else "" for cell in texts)
+        if within and within not in message and within in trace:
+            # The trace of a JSON entry has lines that the file has not.
+            with contextlib.suppress(IndexError):
+                inner = facts.ref(file, int(line) + 1 + trace.split(within)[0].count("\n"))
+                ref = inner if within in inner.text else ref
+        quoted.append(ref)
+    return tuple(quoted)
 
 
 def first_with(facts: Facts, file: str, text: str) -> Ref | None:

@@ -324,7 +324,7 @@ class Case:
             rows = local(self.session, spec.schema.empty_table())
         if name == "stored_messages":
             return rows
-        columns = tables.as_messages() if name == "messages" else tables.countable(spec.schema)
+        columns = tables.AS_MESSAGES if name == "messages" else tables.countable(spec.schema)
         rows = rows.selectExpr(*columns)
         rows = rows if name in tables.WHOLE else rows.where(self._within(read))
         return rows.drop(*tables.HIDDEN) if name == "logs" else rows

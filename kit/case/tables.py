@@ -293,9 +293,8 @@ AS_MAP: Final = f"""case when {schema.TEXT} <> '' then str_to_map({schema.TEXT},
 """The properties of a record, one text in what is stored, as a map."""
 
 
-def as_messages() -> list[str]:
-    """Return the columns of `messages`."""
-    return [f"{AS_MAP} as properties" if name == "properties" else name for name in schema.FIELDS if name != "body"]
+AS_MESSAGES: Final = [f"{AS_MAP} as properties" if n == "properties" else n for n in schema.FIELDS if n != "body"]
+"""The columns of `messages`."""
 
 
 def countable(columns: pa.Schema) -> list[str]:

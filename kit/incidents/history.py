@@ -23,6 +23,7 @@ from kit import __version__
 from kit.case import output
 from kit.charts import Chart, Table, overview
 from kit.charts.table import environment
+from kit.data import grouped
 from kit.evidence import disk
 from kit.formats.printed_times import iso
 from kit.i18n import Filled, Lang, Sentence, labels
@@ -198,12 +199,11 @@ class History:
         common, every = (each.groupby("name")["weight"].sum() for each in (shared, others))
         like = (common / (every + own["weight"].sum() - common)).dropna().rename("likeness").reset_index()
         like = like[like["likeness"] >= least]
-        why = [self._why(shared[shared["name"] == other]) for other in like["name"]]
+        whats = shared.groupby(["name", "kind"], sort=False)["what"].agg(lambda what: ", ".join(what.head(NAMES_SHOWN)))
+        kinds = whats.reset_index().itertuples(index=False)
+        says = grouped((name, LIKE[kind].say(what=what).render(self.lang)) for name, kind, what in kinds)
+        why = ["; ".join(says[name]) for name in like["name"]]
         return like.assign(why=why).sort_values(["likeness", "name"], ascending=[False, True], ignore_index=True)
-
-    def _why(self, shared: pd.DataFrame) -> str:
-        whats = shared.groupby("kind", sort=False)["what"].agg(lambda what: ", ".join(what.head(NAMES_SHOWN)))
-        return "; ".join(LIKE[str(kind)].say(what=what).render(self.lang) for kind, what in whats.items())
 
     def overview(self) -> Table:
         """Return one row for each incident."""

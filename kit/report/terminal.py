@@ -150,8 +150,8 @@ def _guide(broker: Broker, lang: Lang) -> str:
     rows = []
     for row in config.guide(broker.settings):
         known = row["parameter"]
-        like = next(iter(difflib.get_close_matches(row["name"], config.PARAMETERS, 1, ALIKE)), None)
-        meaning = known.meaning.in_(lang) if known else ADVICE["not_here"].say(like=like).render(lang)
+        near = [] if known else difflib.get_close_matches(row["name"], config.PARAMETERS, 1, ALIKE)
+        meaning = (known.meaning if known else ADVICE["not_here"].say(like=next(iter(near), None))).render(lang)
         unit = f" ({known.unit})" if known and known.unit != "text" else ""
         trade = known.trade.in_(lang) if known and known.trade else ""
         against = ", ".join(conflict.slug for conflict in conflicts if row["name"] in conflict.names)

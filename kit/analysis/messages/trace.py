@@ -82,7 +82,9 @@ def _life(facts: Facts, asked: str, copies: list[Row], failures: list[Failure]) 
     records = with_lineage(copies)
     keys = list(dict.fromkeys(r["uniq_key"] for r in records if r["uniq_key"])) or _keys_elsewhere(facts, asked)
     ops, handled = _ops(facts, records), _handled(facts, keys, records, asked)
-    told = _traces(facts, keys, "" if records else asked.upper())
+    # Entries of the message trace topic about it, or of the record with this id.
+    entries = facts.has("traces") and facts.answers("trace_entries", keys=keys, id="" if records else asked.upper())
+    told = [row | {"text": ", ".join(f"{n}={row[n]}" for n in TOLD if row[n] is not None)} for row in entries or ()]
     try:
         consumers = outcomes.of(facts, records, handled, [*keys, asked])
     except Exception as error:
@@ -166,12 +168,6 @@ def _form(text: str) -> str:
         return ids.classify(text)[0]
     except ids.BadId:
         return "key"
-
-
-def _traces(facts: Facts, keys: list[str], id: str) -> list[Row]:  # noqa: A002 - of the query
-    """Return entries of the message trace topic about this message, or of the record with this id; at most 200."""
-    rows = facts.answers("trace_entries", keys=keys, id=id) if facts.has("traces") else []
-    return [row | {"text": ", ".join(f"{n}={row[n]}" for n in TOLD if row[n] is not None)} for row in rows]
 
 
 def _handled(facts: Facts, keys: list[str], records: list[Row], asked: str) -> list[Row]:
