@@ -305,9 +305,10 @@ class Case:
         from pyspark.sql.pandas.types import from_arrow_schema
 
         if name == "files":
-            listed = [{name: getattr(item, name, None) for name in tables.FILES.names} for item in self.inventory.items]
-            for each, item in zip(listed, self.inventory.items, strict=True):
-                each |= {"overlaps": self.unzoned.overlapping, "role": item.detail.get("role")}
+            items = sorted(self.inventory.items, key=lambda item: item.file)
+            listed = [{name: getattr(item, name, None) for name in tables.FILES.names} for item in items]
+            for number, (each, item) in enumerate(zip(listed, items, strict=True)):
+                each |= {"number": number, "overlaps": self.unzoned.overlapping, "role": item.detail.get("role")}
             return local(self.session, pa.Table.from_pylist(listed, schema=tables.FILES))
         if name == "limits":
             row = {"since": self.options.since, "until": self.options.until}

@@ -265,10 +265,11 @@ def changed(items: Iterable[Item], unread: Unread) -> None:
 HIDDEN: Final = ("events", "offset")
 """Columns of `entries` that `logs` does not show."""
 FILES: Final = frames.schema(
-    "file string, kind string, source string, bytes bigint, base bigint, first timestamp, last timestamp, "
+    "file string, number int, kind string, source string, bytes bigint, base bigint, first timestamp, last timestamp, "
     "zone string, modified timestamp, replica_of string, overlaps boolean, sha256 string, role string"
 )
-"""The files of the evidence as a table: `base` is the physical offset of the first byte of a commit log file;
+"""The files of the evidence as a table: `number` is short for a file's name while a large table is made; `base` is the
+physical offset of the first byte of a commit log file;
 `overlaps`: some of its records may be in another file; `role`: what a table of rows is (business, deliveries, …).
 """
 LIMITS: Final = frames.schema("since timestamp, until timestamp")
