@@ -129,16 +129,32 @@ def held_at_end(facts: Facts, group: str) -> pd.DataFrame:
 
 
 def owned(facts: Facts, group: str, queue: brokers.Queue) -> bool | None:
-    """Return whether a client of a group holds a queue, None where nothing shows who holds others of the topic.
+    """Return whether a client of a group holds a queue, None where nothing shows who holds others of the topic, or where
+    a client that may hold it is not in the evidence.
 
     By client logs and by the last running info of each client.
     """
-    held = held_at_end(facts, group)
-    last = {info["client_id"]: info["queues"] for info in running(facts) if info["group"] == group}
+    held, last = held_at_end(facts, group), _infos(facts, group)
     known = {row["queue"] for queues in last.values() for row in queues if row.get("droped") != "true"}
     known |= set(zip(held["topic"], held["broker"], held["queue_id"], strict=True))
     known = {each for each in known if each[0] == queue[0]}
-    return any(brokers.same_queue(facts, each, queue) for each in known) if known else None
+    found = any(brokers.same_queue(facts, each, queue) for each in known)
+    return found if found or (known and every_client(facts, group, queue[0])) else None
+
+
+def _infos(facts: Facts, group: str) -> dict[str, list[Block]]:
+    return {info["client_id"]: info["queues"] for info in running(facts) if info["group"] == group}
+
+
+def every_client(facts: Facts, group: str, topic: str) -> bool:
+    """Return whether the evidence has the log or the running info of as many clients of a group as its last rebalance
+    of a topic counted (cidAllSize), and as are connected.
+    """
+    assigned = [s for s in consumer_logs.of(facts, "queues-assigned", group=group) if s.topic == topic and s.clients]
+    rows = (row for row in connections(facts) if row["group"] == group and (row["listed"] or row["last"] is None))
+    there = max([*(int(s.clients) for s in assigned[-1:]), len({row["address"] for row in rows})])
+    clients = {*_infos(facts, group), *held_at_end(facts, group)["client_id"]}
+    return 0 < there <= max(len(places(facts, group)), len(clients - {""}))
 
 
 def window(firsts: list[Time], facts: Facts, group: str) -> tuple[dt.datetime, dt.datetime] | None:

@@ -114,6 +114,7 @@ def _of_nobody(facts: Facts, group: str, owned: set[brokers.Queue]) -> list[tupl
         if q.last_lag > 0 and (q.stands or (q.never_handled and q.looks == 1 and q.last_lag > lag.LEAST))
         if any(other.advanced > 0 or not other.last_lag for other in pair.queues if other is not q)
         if not any(brokers.same_queue(facts, each, (pair.topic, q.broker, q.queue_id)) for each in owned)
+        if members.every_client(facts, group, pair.topic)
     ]
 
 
