@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-OWN = ("RMQ_KIT_MASTER", "SPARK_REMOTE", "RMQ_KIT_SPARK_LOG")
+OWN = re.compile("RMQ_KIT_(?!TEST_)|SPARK_REMOTE$|FORCE_COLOR$|NO_COLOR$")
 """Variables of whoever runs the tests that would change what the kit does."""
 
 ASKING = (
@@ -80,13 +80,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session", autouse=True)
 def own_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """No test sees the home, zone, language or permissions of whoever runs it: a cache of its own, a zone nobody lives in."""
+    """No test sees the settings, zone, language or permissions of whoever runs it: a cache of its own, a zone nobody lives in."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in OWN:
-            patch.delenv(name, raising=False)
+        for name in filter(OWN.match, list(os.environ)):
+            patch.delenv(name)
         # The workers of one run share it: what one has unpacked and read, the other finds.
         run = tmp_path_factory.getbasetemp()
         patch.setenv("XDG_CACHE_HOME", str((run.parent if "PYTEST_XDIST_WORKER" in os.environ else run) / "cache"))
+        for name in ("XDG_CONFIG_HOME", "IPYTHONDIR", "JUPYTER_CONFIG_DIR"):
+            patch.setenv(name, str(run / "settings"))
         patch.setenv("TZ", "Pacific/Chatham")
         time.tzset()
         patch.setenv("LC_ALL", "C.UTF-8")

@@ -54,12 +54,16 @@ def session(address: str | None = None) -> SparkSession:
 
     _no_doctests()
     _no_shell()
+    from pyspark.sql.connect.client import DefaultChannelBuilder
     from pyspark.sql.connect.client.retries import DefaultPolicy
+    from pyspark.sql.connect.session import SparkSession as Connected
 
     if address:
         return SparkSession.builder.remote(address).create()
     for again in (True, False):
-        spark = SparkSession.builder.remote(url()).create()
+        # Not through the proxy of the host, which `http_proxy` names for loopback too.
+        channel = DefaultChannelBuilder(url(), [("grpc.enable_http_proxy", 0)])
+        spark: Any = Connected.builder.channelBuilder(channel).create()
         # An engine in this process answers or is gone: the minutes a network may need would look like a hang.
         spark.client.set_retry_policies([DefaultPolicy(max_retries=3)])
         # Nothing is lost on the way within a process: no answer has to be kept until it is released.

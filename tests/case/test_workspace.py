@@ -71,7 +71,8 @@ def test_default_folder_follows_xdg(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert ws.default_base() == tmp_path / "rmq-kit"
     monkeypatch.delenv("XDG_CACHE_HOME")
-    assert ws.default_base() == Path.home() / ".cache" / "rmq-kit"
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert ws.default_base() == tmp_path / "home" / ".cache" / "rmq-kit"
 
 
 def test_list_and_clean_touch_only_their_own(tmp_path: Path) -> None:

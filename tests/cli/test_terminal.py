@@ -23,13 +23,6 @@ BUSY = (
 )
 
 
-@pytest.fixture(autouse=True)
-def no_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    for name in ("LANG", "TZ_BROKER", "TZ_APP", "WORKSPACE"):
-        monkeypatch.delenv(f"RMQ_KIT_{name}", raising=False)
-
-
 def run(*args: str, text: str | None = None, **env: str) -> Result:
     return CliRunner().invoke(main.cli, args, input=text, env=env)
 
@@ -37,12 +30,12 @@ def run(*args: str, text: str | None = None, **env: str) -> Result:
 def test_settings_declared_once_hold_for_every_command(tmp_path: Path) -> None:
     chinese = run("explain", LINE, "--lang", "zh").stdout
     assert run("explain", LINE, RMQ_KIT_LANG="zh").stdout == chinese
-    config = tmp_path / "config" / "rmq-kit" / "config.toml"
-    put(config, 'lang = "zh"\n')
-    assert run("explain", LINE).stdout == chinese
-    assert run("explain", LINE, "--lang", "en").stdout != chinese
+    config = put(tmp_path / "rmq-kit" / "config.toml", 'lang = "zh"\n')
+    here = {"XDG_CONFIG_HOME": str(tmp_path)}
+    assert run("explain", LINE, **here).stdout == chinese
+    assert run("explain", LINE, "--lang", "en", **here).stdout != chinese
     config.write_text("lang = zh")
-    refused = run("explain", LINE)
+    refused = run("explain", LINE, **here)
     assert refused.exit_code == 2 and str(config) in refused.stderr
 
 

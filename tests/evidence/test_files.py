@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import lzma
 import os
+import random
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -61,7 +62,7 @@ def test_utf16_texts_become_utf8(tmp_path: Path, codec: str, mark: str) -> None:
     """PowerShell's `>` writes logs so; without the mark where somebody appended to a file or cut it."""
     text = LOG.decode() + "2024-05-14 10:22:32 WARN main - 订单 \U0001f4a5 failed\r\n"
     raw = mark.encode(codec) + text.encode(codec)
-    noise = b"\xff\xfe" + os.urandom(2000)
+    noise = b"\xff\xfe" + random.Random(16).randbytes(2000)
     contents, result = unpacked(
         tmp_path, {"a.log": raw, "b.gz": gzip.compress(raw), "c": noise, "half.log": raw + b"x"}
     )
@@ -75,7 +76,7 @@ def test_utf16_texts_become_utf8(tmp_path: Path, codec: str, mark: str) -> None:
     "raw",
     [
         struct.pack("<200H", *range(32, 232)), struct.pack(">500i", *range(500)), b"\0" * 900 + b"a", LOG.replace(b" ", b"\0"),
-        bytes(256) * 4, bytes(range(256)) * 4, b"a\0" * 20, b"\n\0" + os.urandom(900),
+        bytes(256) * 4, bytes(range(256)) * 4, b"a\0" * 20, b"\n\0" + random.Random(8).randbytes(900),
     ],
     ids=lambda _: "",
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """Tables inside files are members of them; what is beside them is still read."""
 
 import json
-import os
+import random
 from pathlib import Path
 
 import pytest
@@ -65,7 +65,9 @@ def test_damage_is_named(tmp_path: Path) -> None:
 def test_large_unknown_files_are_not_hashed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hashed: list[str] = []
     monkeypatch.setattr("kit.inventory.inventory.sha256", lambda path: hashed.append(path.name) or "0" * 64)
-    found = take(tmp_path, {"t_order.csv": CSV, "heap.hprof": b"JAVA PROFILE 1.0.2\0" + os.urandom(2 << 20)})
+    found = take(
+        tmp_path, {"t_order.csv": CSV, "heap.hprof": b"JAVA PROFILE 1.0.2\0" + random.Random(2).randbytes(2 << 20)}
+    )
     assert found.not_recognised == ("heap.hprof",)
     assert hashed == ["t_order.csv"]
 

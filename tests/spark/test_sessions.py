@@ -47,11 +47,11 @@ def test_connect_and_submit_are_elsewhere(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize(
-    ("master", "cores"), [("local", 1), ("local[4]", 4), ("local[3,2]", 3), ("local[*]", None), (None, None)]
+    ("master", "parts"), [("local", 2), ("local[4]", 4), ("local[3,2]", 3), ("local[*]", 5), (None, 5)]
 )
-def test_shuffles_follow_the_cores(master: str | None, cores: int | None) -> None:
-    wanted = max(2, cores or os.cpu_count() or 2)
-    assert sessions._settings(master, local=True, brief=True)["spark.sql.shuffle.partitions"] == str(wanted)
+def test_shuffles_follow_the_cores(master: str | None, parts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 5)
+    assert sessions._settings(master, local=True, brief=True)["spark.sql.shuffle.partitions"] == str(parts)
 
 
 def test_a_cluster_wants_a_shared_workspace(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
