@@ -147,12 +147,12 @@ def _infos(facts: Facts, group: str) -> dict[str, list[Block]]:
 
 
 def every_client(facts: Facts, group: str, topic: str) -> bool:
-    """Return whether the evidence has the log or the running info of as many clients of a group as its last rebalance
-    of a topic counted (cidAllSize), and as are connected.
+    """Return whether the evidence has the log or the running info of as many clients of a group as are connected, of
+    those that share an id one, or, if that is not known, as its last rebalance of a topic counted (cidAllSize).
     """
     assigned = [s for s in consumer_logs.of(facts, "queues-assigned", group=group) if s.topic == topic and s.clients]
     rows = (row for row in connections(facts) if row["group"] == group and (row["listed"] or row["last"] is None))
-    there = max([*(int(s.clients) for s in assigned[-1:]), len({row["address"] for row in rows})])
+    there = len({row["client_id"] for row in rows}) or next((int(s.clients) for s in assigned[-1:]), 0)
     clients = {*_infos(facts, group), *held_at_end(facts, group)["client_id"]}
     return 0 < there <= max(len(places(facts, group)), len(clients - {""}))
 
