@@ -10,7 +10,7 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
@@ -23,6 +23,7 @@ from kit.case.options import Options, instant
 from kit.case.progress import Progress
 from kit.evidence import disk, files
 from kit.evidence import workspace as ws
+from kit.evidence.failure import Failure
 from kit.evidence.files import Refused, readable_again
 from kit.evidence.remote import fetch, is_remote, without_credentials
 from kit.evidence.unread import notes
@@ -31,18 +32,14 @@ from kit.i18n import Clock, Lang, labels
 from kit.inventory import inventory as inv
 from kit.inventory import zones
 from kit.inventory.model import STORES
+from kit.inventory.zones import Zones
 from kit.spark import sessions, sources
 from kit.tables.facts import Facts, Once
 from kit.tables.queries import catalogue
 from kit.tables.runner import Tables, local
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from pyspark.sql import DataFrame, SparkSession
-
-    from kit.evidence.failure import Failure
-    from kit.inventory.zones import Zones
 
 BRIEF: Final = 4 << 30
 """Size of evidence, in bytes, below which a JVM's optimising compiler does not pay off."""

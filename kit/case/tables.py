@@ -28,6 +28,7 @@ from kit.formats.tables import configs, host_network, metrics, mqadmin
 from kit.formats.values import batches, columns_of
 from kit.inventory.inventory import Inventory
 from kit.inventory.model import STORES, TEXTS, Item
+from kit.inventory.zones import Zones
 from kit.rocketmq import names
 from kit.spark import sources
 from kit.spark.sessions import uri
@@ -36,8 +37,6 @@ from kit.tables import frames
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-    from kit.inventory.zones import Zones
 
 Read = Callable[[], Iterable[pa.RecordBatch]]
 Task = tuple[str, Read]

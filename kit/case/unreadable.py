@@ -6,16 +6,14 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 
+from kit.case.case import Case
 from kit.i18n import labels
 from kit.inventory.model import STORES
 from kit.rocketmq import binary_format as f
-
-if TYPE_CHECKING:
-    from kit.case.case import Case
 
 SAYS: Final = labels("case")["unreadable"]
 LARGE: Final = r"^\s*[+-]?([0-9]{10,}|[0-9]+([.][0-9]*)?[eE][+]?[0-9]+)([.][0-9]*)?\s*$"

@@ -17,19 +17,17 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 import click
 from ahocorasick_rs import AhoCorasick
 
 from kit import data
+from kit.case.case import Case
 from kit.i18n import CATALOGUE, LANGS, Lang, T, labels
 from kit.redaction import ordinary
 from kit.redaction.ordinary import is_ambiguous
-
-if TYPE_CHECKING:
-    from kit.case.case import Case
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 

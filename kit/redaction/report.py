@@ -10,12 +10,13 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import kit
 from kit import data
 from kit.analysis import setup
 from kit.case import bug_report, output
+from kit.case.case import Case
 from kit.case.tables import AS_MAP
 from kit.causes import results
 from kit.charts import MIME as CHART
@@ -32,9 +33,6 @@ from kit.redaction.redactor import GONE, Redactor, host, mapped
 from kit.report import build, notebooks, write
 from kit.report.notebook_format import nbformat
 from kit.rocketmq import names
-
-if TYPE_CHECKING:
-    from kit.case.case import Case
 
 SAYS: Final = labels("redaction")["report"]
 

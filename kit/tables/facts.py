@@ -7,7 +7,9 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
 
+from kit.i18n import Lang
 from kit.inventory import quotes
+from kit.inventory.inventory import Inventory
 from kit.inventory.references import Ref
 from kit.tables import frames, queries
 
@@ -15,8 +17,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from kit.case.case import Case
-    from kit.i18n import Lang
-    from kit.inventory.inventory import Inventory
 
 P = ParamSpec("P")
 R = TypeVar("R")

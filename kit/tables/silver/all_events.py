@@ -6,15 +6,13 @@ is). What queries ask for is in a column of its own too: `value_group`, `value_t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
 
 from kit.formats.logs import known_texts
 from kit.spark.sources import ddl
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 READS: Final = ("all_entries",)
 STORED: Final = True

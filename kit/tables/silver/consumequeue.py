@@ -7,10 +7,9 @@ taken. In the schedule topic the tags code is the delivery time (CommitLog.check
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 READS: Final = ("queue_units", "records")
 PLACED: Final = """

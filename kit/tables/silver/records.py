@@ -5,17 +5,15 @@ Columns of `messages_within`, and `id`: 64 bits of the UNIQ_KEY, to join by. Onl
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
 
 READS: Final = ("messages_within", "files")
 
 
 def query(spark: SparkSession) -> DataFrame:
-    from pyspark.sql import functions as F  # noqa: N812
-
     files = spark.table("files").where("kind in ('commitlog', 'dledger')").collect()
     copies = [row.file for row in files if row.replica_of is not None]
     records = spark.table("messages_within").selectExpr("*", "xxhash64(uniq_key) as id")

@@ -5,20 +5,18 @@ file, n (entries), line (the smallest). At most 300,000 rows, the first seconds.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
 
 from kit.rocketmq import catalogue
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 READS: Final = ("events",)
 MOST: Final = 300_000
 
 
 def query(spark: SparkSession) -> DataFrame:
-    from pyspark.sql import functions as F  # noqa: N812
-
     printed = spark.table("events").where(F.col("event").isin([*catalogue.PASSING, *catalogue.STARTS["clients"]]))
     group = "coalesce(value_group, value_group_2, '') as `group`"
     second = "coalesce(unix_seconds(ts), -1) as second"
