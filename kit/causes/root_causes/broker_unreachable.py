@@ -38,10 +38,24 @@ def observe(facts: Facts) -> Observed:
     if late and (never or not reached_any):
         observed.values["timed_out"] = late.count
         observed.quotes["call-timeout"] = refs.quote(facts, late, 2)
+    if address is None and not logs and not (answered or refs.seen(facts, "producer-connected", "consumer-connected")):
+        _unused(facts, observed)
     if address is None and (inner := reach.inner_of_failed_lists(facts)):
         observed.values |= {"inner": inner["address"], "list": inner["n"]}
         observed.quotes["list"] = [facts.ref(inner["file"], inner["line"])]
     return observed
+
+
+def _unused(facts: Facts, observed: Observed) -> None:
+    """Add an advertised address that only the broker's own host knows, where nobody is seen to use it."""
+    bridges = {row["address"]: row for row in reach.own_addresses(facts) if row["only_the_host"]}
+    for address, place in reach.advertised(facts).items():
+        if (own := bridges.get(reach.host(address))) and reach.network(address) != "loopback":
+            instead = reach.reachable_instead(facts, address)
+            observed.values |= {"unused": address, "advertised": address, "instead": instead[0] if instead else None}
+            observed.values |= {"address": address, "interface": own["interface"]}
+            observed.quotes["address-differs"] = facts.refs([(own["file"], own["line"]), place])
+            return
 
 
 def _address(facts: Facts) -> str | None:
@@ -80,7 +94,8 @@ def _never(facts: Facts, observed: Observed, address: str, failed: list[reach.Ro
     unanswered = ~ledger.failed["kind"].isin(attempts.REFUSALS) & (beside | (not beside.any()))
     stored = pd.to_numeric(ledger.failed["originals"]) > 0
     observed.values |= {
-        "count": sum(row["failed"] for row in failed), "only_failures": only, "advertised": address,
+        "count": sum(row["failed"] for row in failed), "only_failures": only,
+        "advertised": f"{reach.host(address)}:{reach.PORT}" if address.endswith(VIP) else address,
         "advertised_here": place is not None, "loopback": loopback,
         "interface": bridges[0]["interface"] if bridges and not loopback else None,
         "instead": instead[0] if instead else None, "on_host": own and not loopback,
