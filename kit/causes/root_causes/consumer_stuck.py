@@ -42,8 +42,9 @@ def observe(facts: Facts) -> Observed:
             "lag_offset": queue.last_offset, "lags_alone": queue.last_lag,
         }  # fmt: skip
         observed.quotes["one-queue-lags"] = lag.refs(facts, once.group, once.topic, queue, most=1)
-    message = _in_work(facts)
-    observed.quotes["message-in-work"] = message.pop("refs", ())
+    message, expired = _in_work(facts), consumer_logs.of(facts, "expired-sent-back")
+    observed.values["expired"] = sum(s.n for s in expired)
+    observed.quotes |= {"message-in-work": message.pop("refs", ()), "expired": consumer_logs.quote(facts, expired[:1])}
     observed.values |= message
     observed.window = message.get("during")
     if message.get("message") == "attempted":

@@ -86,7 +86,12 @@ class _Dumps:
             self.part, self.is_inside = "deadlock", False
         elif self.part == "deadlock" and (match := LINES["deadlocked"].match(line)):
             named = [each for each in self.threads if each.dump == self.number and each.thread == match["name"]]
-            for thread in named[-1:]:
+            if not named:
+                self.add(number, match, "deadlock")  # the report alone: its stacks are below it
+            elif not named[-1].frames:
+                self.threads.append(self.threads.pop(self.threads.index(named[-1])))
+                self.is_inside = True
+            for thread in named[-1:] or self.threads[-1:]:
                 thread.deadlocked = True
         elif match := LINES["status"].match(line):
             if self.part != "status":
