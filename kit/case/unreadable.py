@@ -30,9 +30,6 @@ class Damage:
     start: int | None = None
     end: int | None = None
 
-    def __str__(self) -> str:
-        return self.sentence
-
 
 def of(case: Case) -> list[Damage]:
     """Return which parts of the evidence are truncated, corrupt or unreadable, in order of file."""

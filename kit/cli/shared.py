@@ -266,7 +266,7 @@ def leave(ctx: click.Context) -> None:
     if damage:
         click.echo(TEXTS["damage"].say(n=len(damage)).render(case.lang), err=True)
     for place in damage[:20]:
-        click.echo(f"  {printable(str(place))}", err=True)
+        click.echo(f"  {printable(place.sentence)}", err=True)
     if len(damage) > 20:
         click.echo(f"  … +{len(damage) - 20}", err=True)
     if case.failures:

@@ -142,7 +142,7 @@ def evidence_tables(case: Case) -> dict[str, pd.DataFrame]:
             ],
             columns=pd.Index(["file", "kind", "bytes", "first", "last", "zone", "replica_of", "sha256"]),
         ),
-        "damage": lambda: pd.DataFrame([{"file": each.file, "reason": str(each)} for each in unreadable.of(case)]),
+        "damage": lambda: pd.DataFrame([{"file": each.file, "reason": each.sentence} for each in unreadable.of(case)]),
         "skipped": lambda: case.facts("skipped_ranges").replace({"reason": reasons}),
         "harmless": lambda: noise.harmless_texts(case.facts, case.lang)[list(noise.SHOWN)],
         "timeline": lambda: results.table(case, timeline.TABLE),

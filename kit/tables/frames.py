@@ -39,13 +39,8 @@ def to_pandas(table: pa.Table) -> pd.DataFrame:
             table = table.set_column(n, field.name, naive)
         elif pa.types.is_large_string(field.type) or pa.types.is_string_view(field.type):
             table = table.set_column(n, field.name, table[n].cast(pa.string()))
-    return table.to_pandas(types_mapper=lambda kind: _nullable(pd, kind))
-
-
-def _nullable(pd: Any, kind: pa.DataType) -> Any:
-    if pa.types.is_signed_integer(kind):
-        return pd.Int64Dtype()
-    return pd.BooleanDtype() if pa.types.is_boolean(kind) else None
+    whole = dict.fromkeys((pa.int8(), pa.int16(), pa.int32(), pa.int64()), pd.Int64Dtype())
+    return table.to_pandas(types_mapper=(whole | {pa.bool_(): pd.BooleanDtype()}).get)
 
 
 def rows(table: pa.Table) -> list[dict[str, Any]]:

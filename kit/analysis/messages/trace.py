@@ -282,15 +282,15 @@ class _Earlier:
     """The copies of one message so far: the latest of each kind that a later hop can have read."""
 
     def __init__(self) -> None:
-        self.half: Row | None = None
-        self.waits: dict[tuple[Any, int], Row] = {}
+        self.waits: dict[Any, Row] = {}
+        """By `HALF`, or by topic and retry: what waits for a check or a commit, or for its delay."""
         self.visible: dict[int, Row] = {}
         self.seen: set[tuple[str, str | None]] = set()
 
     def add(self, record: Row) -> None:
         stage = record["stage"]
         if stage in (stages.HALF, stages.CHECK_BACK, stages.LEAKED):
-            self.half = record
+            self.waits[stages.HALF] = record
         if stage in (stages.SCHEDULE, stages.LEAKED):
             self.waits[record.get("real_topic"), record["reconsume_times"]] = record
         elif stage not in HALVES:
@@ -302,11 +302,8 @@ class _Earlier:
         stage, times = record["stage"], record["reconsume_times"]
         if stage == stages.COMMIT:
             return _half_id(record) if _half_id(record) in ids else None
-        read: Row | None = None
-        if stage in (stages.CHECK_BACK, stages.DISCARDED):
-            read = self.half
-        elif stage in (stages.DUE, stages.RETRY, stages.DLQ, stages.LEAKED):
-            read = self.waits.get((record["topic"], times))
+        delayed = stage in (stages.DUE, stages.RETRY, stages.DLQ, stages.LEAKED) and (record["topic"], times)
+        read = self.waits.get(stages.HALF if stage in (stages.CHECK_BACK, stages.DISCARDED) else delayed)
         if read is None and (stage in (stages.RETRY, stages.DLQ) or (stage == stages.SCHEDULE and _back(record))):
             # The latest copy that a consumer was given before this retry.
             given = [each for n, each in self.visible.items() if n < times]
@@ -340,19 +337,17 @@ def _back(record: Row) -> bool:
 def with_lineage(records: list[Row]) -> list[Row]:
     """Return the records, in store order, with `copied_from` (offset id or None) and `why` (a sentence)."""
     done: list[Row] = []
-    everything = _Earlier()
-    of_key: defaultdict[str, _Earlier] = defaultdict(_Earlier)
-    keyless = _Earlier()
+    everything, of_key = _Earlier(), defaultdict[str | None, _Earlier](_Earlier)
     ids: set[str] = set()
     for record in records:
         key = record["uniq_key"]
         earlier = everything if key is None else of_key[key]
-        source = earlier.source(record, ids) or (None if key is None else keyless.source(record, ids))
+        source = earlier.source(record, ids) or (None if key is None else of_key[None].source(record, ids))
         why = WHY[earlier.reason(record)].say(**_values(record))
         why = WHY["last"].say(why=why, more=WHY["new-id"]) if earlier.seen else why
         done.append({**record, "copied_from": source, "why": why})
         everything.add(record)
-        (keyless if key is None else of_key[key]).add(record)
+        of_key[key].add(record)
         ids.add(record["offset_msg_id"])
     return done
 
