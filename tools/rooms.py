@@ -26,7 +26,7 @@ BUDGETS: Final = {
     "explorer": 640,
     "formats": 4_810,
     "incidents": 340,
-    "inventory": 1_490,
+    "inventory": 1_530,
     "live_lab": 1_120,
     "notebook": 1_320,
     "redaction": 1_030,
@@ -35,7 +35,7 @@ BUDGETS: Final = {
     "spark": 1_130,
     "tables": 630,
     "training": 760,
-    "watch": 1_170,
+    "watch": 1_380,
 }
 """Python lines a room may have. A room that is not listed has none: a new one is added here."""
 TESTS: Final = 15_470
