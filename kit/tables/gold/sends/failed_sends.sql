@@ -32,7 +32,7 @@ with amount as (
 ), rows_of_ledgers as (
   select p.*, coalesce(i.call, k.call) as call, coalesce(a.entry, u.entry) as entry,
     case when startswith(refusal, '[') then substring(refusal, 2) when refusal <> '' then 'OTHER'
-      when outcome rlike 'wait response on the channel|Send message to broker timeout, |(?:sendDefaultImpl|sendKernelImpl|DEFAULT ASYNC send|asyncSend) call timeout|call timeout, cost time'
+      when outcome rlike 'wait response on the channel|Send message to broker timeout, |(?:send(?:Default|Kernel|Select)Impl|sendMessage|DEFAULT ASYNC send|asyncSend) call timeout|call timeout, cost time'
         then 'CLIENT_TIMEOUT'
       when outcome rlike 'CODE: ?[0-9]' then 'OTHER' end as printed,
     case when outcome rlike 'RemotingTimeoutException|RemotingTooMuchRequestException' then 'CLIENT_TIMEOUT' end as thrown
