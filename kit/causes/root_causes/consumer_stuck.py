@@ -104,7 +104,11 @@ def _in_work(facts: Facts, queue: lag.Stuck | None = None) -> Message:
         return _attempted(facts, attempts if queue else [max(attempts, key=_attempts)])
     threads = stacks.of_group(facts, queue.group) if queue else stacks.consuming(facts)
     if locked := [t for t in threads if t.deadlocked]:
-        return _threads(facts, locked) | {"message": "deadlock", "count": len(locked), "why": "deadlock"}
+        return _threads(facts, locked) | {
+            "message": "deadlock",
+            "count": len({t.thread for t in locked}),
+            "why": "deadlock",
+        }
     standing = stacks.standing(threads) if queue else []
     endless = _threads(facts, [*standing[0]]) | {"why": "endless"} if standing else {}
     if standing and len({t.thread for t, _ in standing}) * 2 <= len({t.thread for t in threads}):
