@@ -73,32 +73,11 @@ def course(queue_id: int, first: tuple[int, int], last: tuple[int, int], broker:
     )  # fmt: skip
 
 
-SLOW = [course(0, (10, 20), (40, 350)), course(1, (10, 20), (70, 380))]
-
-
-def test_a_lag_that_grows_everywhere_while_offsets_go_on_is_a_backlog() -> None:
-    slow = lag.pair("points", "orders", SLOW)
-    assert slow.backlog and slow.lag == 310 + 310
-    assert slow.growth_per_second == 10.0  # 300 messages a minute in each of two queues
-    assert slow.per_queue == {"0": 310, "1": 310}
-
-
-@pytest.mark.parametrize(
-    "queues",
-    [
-        [*SLOW, course(2, (10, 20), (379, 380))],  # one keeps up
-        [*SLOW, course(2, (10, 380), (340, 390))],  # shrinks
-        [*SLOW, course(2, (10, 20), (15, 29))],  # grows by less than is under way
-        [course(0, (10, 20), (10, 350)), course(1, (10, 20), (10, 380))],  # none handles anything: no slow group
-    ],
-)
-def test_what_refutes_a_backlog(queues: list[SimpleNamespace]) -> None:
-    assert not lag.pair("points", "orders", queues).backlog
-
-
-def test_queues_of_several_brokers_are_told_apart() -> None:
-    queues = [SLOW[0], course(0, (10, 20), (40, 350), "broker-b")]
-    assert list(lag.pair("points", "orders", queues).per_queue) == ["broker-a:0", "broker-b:0"]
+@pytest.mark.parametrize("row", rows_of(__file__, "backlogs"), ids=lambda row: row["name"])
+def test_a_lag_that_grows_everywhere_while_offsets_go_on_is_a_backlog(row: dict[str, Any]) -> None:
+    found = lag.pair("points", "orders", [course(*queue) for queue in row["queues"]])
+    shown = {name: getattr(found, name) for name in row["shows"]}
+    assert shown == row["shows"] and list(shown.get("per_queue", ())) == list(row["shows"].get("per_queue", ()))
 
 
 @pytest.mark.seconds

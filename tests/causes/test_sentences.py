@@ -18,19 +18,11 @@ from kit.i18n import CATALOGUE, T
 KIT = Path(kit.__file__).parent
 
 
-@pytest.mark.parametrize(
-    ("count", "said"),
-    [(1, "1 line says so."), (0, "0 lines say so."), (1200, "1,200 lines say so."), (None, "unknown lines say so.")],
-)
-def test_words_agree_with_a_number(count: int | None, said: str) -> None:
-    assert T("{count} {count:line says|lines say} so.").say(count=count).render() == said
-
-
-def test_what_is_unknown_is_left_out_with_its_words() -> None:
-    text = T("Raise it< by {more} bytes>< ({of:file|files}: {of})>.", "调高<{more} 字节><（{of} 个文件）>。")
-    assert text.say(more=26, of=1).render("en") == "Raise it by 26 bytes (file: 1)."
-    assert text.say(more=None, of=2).render("en") == "Raise it (files: 2)."
-    assert text.say(more=None, of=None).render("zh") == "调高。"
+@pytest.mark.parametrize(("text", "values", "said"), rows_of(__file__, "said"))
+def test_a_sentence_with_its_values(text: str, values: dict[str, int | None], said: str) -> None:
+    """Words agree with a number; what is unknown is left out with its words, in angle brackets."""
+    lang = "en" if text.isascii() else "zh"
+    assert T(text, text).say(**values).render(lang) == said
 
 
 @functools.cache
