@@ -175,8 +175,6 @@ def _settle() -> None:
         "SAIL_PARQUET__MAX_ROW_GROUP_SIZE": "131072",
         # Ids do not repeat, so a dictionary of them saves nothing: give it up at 128 KiB instead of a megabyte.
         "SAIL_PARQUET__DICTIONARY_PAGE_SIZE_LIMIT": "131072",
-        # Of a long column only the rows that a condition on short ones leaves are decoded.
-        "SAIL_PARQUET__PUSHDOWN_FILTERS": "true",
         # Its allocator hands memory back after 10 ms; clearing it for the next query is a tenth of a triage.
         "MIMALLOC_PURGE_DELAY": "1000",
         # Any reader of Parquet may read what is written: no Arrow types of the engine's own.
