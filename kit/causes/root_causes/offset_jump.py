@@ -73,6 +73,7 @@ def _jump(facts: Facts, observed: Observed, jump: Row) -> None:
             )
             for m in known[:8]
         ],
+        "earlier": sum(1 for m in moves if m["repeated"]) or None,
         "some_skipped": jump["skipped"] or None,
         "some_again": jump["handled_again"] or None,
         "skipped_still_stored": jump["still_stored"] if facts.has("messages") else None,

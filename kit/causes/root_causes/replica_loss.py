@@ -56,6 +56,8 @@ def observe(facts: Facts) -> Observed:
     observed.values["gone"], observed.quotes["master-gone"] = bool(gone), gone
     _signs(facts, observed, beyond, reported, slave=slave)
     if applies:
+        # The replica goes on behind a copy that was cut off.
+        last = None if cut_short else last
         end = last or reported
         observed.values |= {
             "acknowledged": compared and compared["acknowledged"],
