@@ -4,10 +4,8 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -22,12 +20,12 @@ ASKING = (
 """Nearly all tests of these files open evidence and ask its tables."""
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser):
     """`--no-spark`: what would start Spark is skipped; `make quick` runs so."""
     parser.addoption("--no-spark", action="store_true", help="skip every test that needs a Spark session")
 
 
-def pytest_configure(config: pytest.Config) -> None:
+def pytest_configure(config):
     """Before any test module is imported: `nbformat` without what takes it a second, and without Spark no session.
 
     How long an example takes says nothing on a busy machine.
@@ -45,19 +43,19 @@ def pytest_configure(config: pytest.Config) -> None:
 
     effort.quick = True
 
-    def refuse(*_: Any, **__: Any) -> Any:
+    def refuse(*_, **__):
         raise pytest.skip.Exception("needs a Spark session")
 
     sessions.session = kit.spark.session = refuse
 
 
 @cache
-def triages_recordings(file: Path) -> bool:
+def triages_recordings(file):
     """Tell whether a test of this file finds in the run's cache what another has worked out of a recording."""
     return re.search(r"\b(recorded\.case|recorded\.whole)\b", file.read_text(encoding="utf-8")) is not None
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config, items):
     """Mark what asks for the session, so that nobody has to remember it, nor `make quick` reads evidence to find out.
 
     Files that take long or hold many tests come first, so that no worker is left alone with one of them. The first of all triages every
@@ -71,7 +69,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if item.get_closest_marker("seconds"):
             long.add(item.path)
 
-    def place(item: pytest.Item) -> tuple[bool, bool, bool, int, Path]:
+    def place(item):
         file = item.path
         return file.name != "test_golden.py", triages_recordings(file), file not in long, -many[file], file
 
@@ -79,7 +77,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(scope="session", autouse=True)
-def own_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def own_machine(tmp_path_factory):
     """No test sees the settings, zone, language or permissions of whoever runs it: a cache of its own, a zone nobody lives in."""
     with pytest.MonkeyPatch.context() as patch:
         for name in filter(OWN.match, list(os.environ)):
@@ -100,7 +98,7 @@ def own_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[Any]:
+def spark():
     """One local session for the whole run."""
     import kit.spark
 

@@ -3,7 +3,6 @@
 import datetime as dt
 import os
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,7 @@ ROWS = b"day: 2019-03-01\ncount: 1\n"
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(data, "KIT", tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     monkeypatch.setattr(sys, "pycache_prefix", None)
@@ -21,11 +20,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def read() -> dict[str, dt.date | int]:
+def read():
     return data.read("rows.yaml", dict[str, dt.date | int])
 
 
-def test_the_second_reading_gives_the_same_and_a_changed_or_damaged_copy_is_not_used(folder: Path) -> None:
+def test_the_second_reading_gives_the_same_and_a_changed_or_damaged_copy_is_not_used(folder):
     assert read() == read() == {"day": dt.date(2019, 3, 1), "count": 1}
     (copy,) = (folder / "__pycache__").iterdir()
     assert copy.suffix == ".msgpack"
@@ -37,6 +36,6 @@ def test_the_second_reading_gives_the_same_and_a_changed_or_damaged_copy_is_not_
     assert read()["count"] == 2
 
 
-def test_nothing_is_kept_where_nothing_can_be_written(folder: Path) -> None:
+def test_nothing_is_kept_where_nothing_can_be_written(folder):
     (folder / "__pycache__").write_text("not a folder")
     assert read()["count"] == 1

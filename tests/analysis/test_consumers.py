@@ -2,10 +2,7 @@
 
 import json
 import os
-from collections.abc import Sequence
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import recorded
@@ -25,7 +22,7 @@ orders                            broker-a                          0     {end} 
 """
 
 
-def stored(folder: Path, times: Sequence[int], changed: int) -> None:
+def stored(folder, times, changed):
     each = [((0, 0, n, 0, 0), 1000 * at) for n, at in enumerate(times)]
     records = [Record(topic=b"orders", numbers=place, born=at, stored=at) for place, at in each]
     log = put(folder / "store" / "commitlog" / f"{0:020}", store(records, end=bytes(4096)).data)
@@ -33,13 +30,13 @@ def stored(folder: Path, times: Sequence[int], changed: int) -> None:
     (folder / "broker.conf").write_text("brokerName=broker-a\nbrokerId=0\n")
 
 
-def saved(folder: Path, offset: int, at: int) -> None:
+def saved(folder, offset, at):
     offsets = json.dumps({"offsetTable": {"orders@billing": {"0": offset}}})
     saved = put(folder / "saved" / "consumerOffset.json", offsets)
     os.utime(saved, (at, at))
 
 
-def test_an_output_whose_file_was_copied_later_is_of_the_time_of_its_queue_ends(tmp_path: Path) -> None:
+def test_an_output_whose_file_was_copied_later_is_of_the_time_of_its_queue_ends(tmp_path):
     stored(tmp_path / "e", range(BEGIN, BEGIN + 60), BEGIN + 60)
     for name, end, offset in (("early", 20, 5), ("late", 50, 10)):
         output = tmp_path / "e" / f"consumerProgress-{name}.txt"
@@ -64,7 +61,7 @@ def test_a_copy_whose_time_was_lost_shows_no_lag_unless_all_was_handled(offset, 
     assert [q.last_lag for pair in lag.pairs(facts) for q in pair.queues] == ([] if offset < 60 else [0])
 
 
-def course(queue_id: int, first: tuple[int, int], last: tuple[int, int], broker: str = "broker-a") -> SimpleNamespace:
+def course(queue_id, first, last, broker="broker-a"):
     """One queue by its (offset, end) at two times a minute apart."""
     lags = first[1] - first[0], last[1] - last[0]
     return SimpleNamespace(
@@ -74,7 +71,7 @@ def course(queue_id: int, first: tuple[int, int], last: tuple[int, int], broker:
 
 
 @pytest.mark.parametrize("row", rows_of(__file__, "backlogs"), ids=lambda row: row["name"])
-def test_a_lag_that_grows_everywhere_while_offsets_go_on_is_a_backlog(row: dict[str, Any]) -> None:
+def test_a_lag_that_grows_everywhere_while_offsets_go_on_is_a_backlog(row):
     found = lag.pair("points", "orders", [course(*queue) for queue in row["queues"]])
     shown = {name: getattr(found, name) for name in row["shows"]}
     assert shown == row["shows"] and list(shown.get("per_queue", ())) == list(row["shows"].get("per_queue", ()))
@@ -82,24 +79,24 @@ def test_a_lag_that_grows_everywhere_while_offsets_go_on_is_a_backlog(row: dict[
 
 @pytest.mark.seconds
 @pytest.mark.parametrize(("expression", "tag", "fits"), rows_of(__file__, "a_tag_and_an_expression"))
-def test_a_tag_and_an_expression(expression: str, tag: str | None, fits: bool | None) -> None:
+def test_a_tag_and_an_expression(expression, tag, fits):
     assert outcomes.matches(expression, tag) is fits
 
 
-def truth(name: str) -> dict[str, Any]:
+def truth(name):
     return recorded.label(name)["truth"]
 
 
 @pytest.mark.seconds
 @pytest.mark.parametrize("row", rows_of(__file__, "fates"), ids=lambda row: row["name"])
-def test_what_became_of_messages_in_each_group(row: dict[str, Any]) -> None:
+def test_what_became_of_messages_in_each_group(row):
     traces = kit.traces(recorded.case(row["name"]), list(row["keys"]))
     for (key, expected), trace in zip(row["keys"].items(), traces, strict=True):
         assert {each["group"] or "nobody": each["fate"] for each in trace["consumers"]} == expected, key
 
 
 @pytest.mark.seconds
-def test_a_skip_in_a_queue_of_another_broker_skipped_nothing(tmp_path: Path) -> None:
+def test_a_skip_in_a_queue_of_another_broker_skipped_nothing(tmp_path):
     for n, name in enumerate(("broker-a", "broker-b")):
         host, places = bytes([10, 0, 0, 2 + n]), [(0, 0, offset, 0, 0) for offset in range(10)]
         records = [Record(b"orders", numbers=each, store_host=host, stored=1000 * BEGIN) for each in places]
@@ -118,7 +115,7 @@ def test_a_skip_in_a_queue_of_another_broker_skipped_nothing(tmp_path: Path) -> 
 
 
 @pytest.mark.seconds
-def test_a_backlog_is_not_reached_yet() -> None:
+def test_a_backlog_is_not_reached_yet():
     said = truth("consumer-backlog")
     ledgers = [recorded.rows("consumer-backlog", file) for file in ("c/points.csv", "a/audit.csv")]
     handled, audited = ({row["keys"]: None for row in rows} for rows in ledgers)
@@ -131,8 +128,8 @@ def test_a_backlog_is_not_reached_yet() -> None:
 
 
 @pytest.mark.seconds
-def test_what_breaks_here_does_not_cost_the_journey(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: Any) -> None:
+def test_what_breaks_here_does_not_cost_the_journey(monkeypatch):
+    def broken(*_):
         raise RuntimeError("no")
 
     monkeypatch.setattr(outcomes, "of", broken)

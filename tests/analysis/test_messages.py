@@ -9,7 +9,7 @@ import recorded
 from table import rows_of
 
 from kit.analysis.messages import lookups, trace
-from kit.analysis.messages.lookups import Lookup, parse
+from kit.analysis.messages.lookups import parse
 from kit.rocketmq import names, stages
 
 START = dt.datetime(2024, 5, 14, 2, tzinfo=dt.UTC)
@@ -20,7 +20,7 @@ UNKNOWN = ("real_topic", "check_times", "delay_level", "origin_message_id", "due
 RETRY, DLQ = names.retry_topic(GROUP), names.dlq_topic(GROUP)
 
 
-def record(n: int, stage: str, topic: str, **more: Any) -> dict[str, Any]:
+def record(n, stage, topic, **more):
     return dict.fromkeys(UNKNOWN) | {
         "uniq_key": KEY, "file": "f", "physical_offset": n, "offset_msg_id": f"{HOST}{n:016X}", "topic": topic,
         "stage": stage, "sys_flag": 0, "store_timestamp": START + dt.timedelta(seconds=n), "store_host": "h",
@@ -43,11 +43,11 @@ WAITING = [*LIFE[:3], LIFE[3] | {"due": START + dt.timedelta(seconds=14)}]
 KEYLESS = [*LIFE[:4], LIFE[4] | {"uniq_key": None, "link": names.ORIGIN_MESSAGE_ID}, *LIFE[5:]]
 
 
-def without(*numbers: int, **changed: Any) -> list[dict[str, Any]]:
+def without(*numbers, **changed):
     return [r | changed for r in LIFE if r["physical_offset"] not in numbers]
 
 
-def test_each_copy_names_the_one_it_was_written_from() -> None:
+def test_each_copy_names_the_one_it_was_written_from():
     records = trace.with_lineage(LIFE)
     assert [r["copied_from"] and int(r["copied_from"][-16:], 16) for r in records] == [None, 1, 2, 3, 4, 5, 6]
     why = [r["why"].render("en") for r in records]
@@ -73,18 +73,18 @@ GAPS: list[tuple[list[dict[str, Any]], list[int], int | None, list[str]]] = [
 ]
 
 
-def kinds(records: list[dict[str, Any]], ended: list[int], last: int | None) -> list[str]:
+def kinds(records, ended, last):
     ops = [{"half_offset_msg_id": f"{HOST}{n:016X}"} for n in ended]
     end = None if last is None else START + dt.timedelta(seconds=last)
     return [gap["kind"] for gap in trace.gaps(trace.with_lineage(records), ops, end)]
 
 
 @pytest.mark.parametrize(("records", "ended", "last", "missing"), GAPS)
-def test_what_is_missing(records: list[dict[str, Any]], ended: list[int], last: int | None, missing: list[str]) -> None:
+def test_what_is_missing(records, ended, last, missing):
     assert kinds(records, ended, last) == missing
 
 
-def test_a_copy_that_lost_its_key_is_named() -> None:
+def test_a_copy_that_lost_its_key_is_named():
     assert "uniq-missing" in kinds(KEYLESS, [2], None)
 
 
@@ -95,13 +95,13 @@ def test_a_copy_that_lost_its_key_is_named() -> None:
         ([*LIFE[:3], record(9, stages.COMMIT, "orders", sys_flag=8, prepared_transaction_offset=1)], "second time"),
     ],
 )
-def test_a_second_send_and_a_second_commit_are_told_apart(records: list[dict[str, Any]], says: str) -> None:
+def test_a_second_send_and_a_second_commit_are_told_apart(records, says):
     why = trace.with_lineage(records)[-1]["why"].render("en")
     assert says in why and "new offset id" in why
 
 
 @pytest.mark.parametrize("row", rows_of(__file__, "calls"), ids=lambda row: row["name"])
-def test_which_id_each_call_hands_out(row: dict[str, Any]) -> None:
+def test_which_id_each_call_hands_out(row):
     """`at n`: the offset id of the record at that place; `no such call`: not one of that name is listed."""
     records = (
         LIFE[:5] if row["records"] == "retried" else [record(n, *each) for n, each in enumerate(row["records"], 1)]
@@ -118,11 +118,11 @@ UNIQ = "0A142C1500000C387F4466D0D88B0000"
 CONNECT = "RemotingConnectException: connect to 10.20.44.{} failed"
 
 
-def read(text: str, file: str = "session.txt") -> list[Lookup]:
+def read(text, file="session.txt"):
     return parse((file, n, line) for n, line in enumerate(text.split("\n"), 1))
 
 
-def test_every_recorded_lookup_is_read() -> None:
+def test_every_recorded_lookup_is_read():
     lookups = {}
     for name in ("message-identity", "healthy-traced"):
         for file, data in recorded.files(name, "**/mqadmin/*").items():
@@ -140,13 +140,13 @@ def test_every_recorded_lookup_is_read() -> None:
 
 
 @pytest.mark.parametrize("row", rows_of(__file__, "sessions"), ids=lambda row: row["name"])
-def test_sessions(row: dict[str, Any]) -> None:
+def test_sessions(row):
     parsed, lookups = read(row["text"]), row["lookups"]
     shown = [{name: getattr(one, name) for name in wanted} for one, wanted in zip(parsed, lookups, strict=True)]
     assert shown == [one | ({"ids": tuple(one["ids"])} if "ids" in one else {}) for one in lookups]
 
 
-def test_a_connection_to_anywhere_else_is_not_the_ids_fault() -> None:
+def test_a_connection_to_anywhere_else_is_not_the_ids_fault():
     for port, failed in (("11:10911", False), ("21:3128", True)):
         [one] = read(f"mqadmin queryMsgById -i {UNIQ}\n{CONNECT.format(port)}")
         one.wrong = True

@@ -1,8 +1,5 @@
 """Harmless texts: lines as the reference prints them are known, counted, and speak for no cause."""
 
-from pathlib import Path
-from typing import Any
-
 import asked
 import pytest
 from busy_evidence import clock, sent, write_log, write_store
@@ -10,7 +7,6 @@ from table import rows_of
 
 import kit
 from kit.analysis import noise
-from kit.case.case import Case
 from kit.causes import known_problems, timeline
 
 # Texts of the reference: §1.1 and §1.10 (store), §6.5 (transaction.log), §8.1 (pop.log), §8.2 (broker.log, start and
@@ -22,7 +18,7 @@ POP = rows_of(__file__, "pop")
 ROUNDS = 12
 
 
-def quiet(folder: Path) -> Path:
+def quiet(folder):
     """Messages that were sent and stored at once, and twelve rounds of every harmless line in the log it belongs to."""
     write_store(folder / "broker" / "commitlog", [sent(f"K{n}", 10 * n, 10 * n + 1) for n in range(50)])
     for name, kind in (("store", STORE), ("transaction", TRANSACTION), ("broker", BROKER), ("pop", POP)):
@@ -33,7 +29,7 @@ def quiet(folder: Path) -> Path:
 
 
 @pytest.mark.seconds
-def test_noise_alone_speaks_for_no_cause(tmp_path: Path) -> None:
+def test_noise_alone_speaks_for_no_cause(tmp_path):
     case = kit.open_case(quiet(tmp_path / "evidence"), tmp_path / "ws")
     findings = kit.triage(case)
     assert findings["root_causes"] == []
@@ -56,7 +52,7 @@ REFUSED_PULL = "WARN PullMessageThread_1 - the consumer's group info not exist, 
 TEXT = "consumer-group-missing"
 
 
-def judged(every: int, minutes: float, starts: str = "", times: bool = True) -> noise.Judged:
+def judged(every, minutes, starts="", times=True):
     """Judge a text of the group `orders` every so many seconds; with `starts`, a consumer of that group connects each minute."""
     said = [(at, TEXT, "orders") for at in range(0, int(60 * minutes), every)]
     said += [(60 * n, "consumer-connected", starts) for n in range(int(minutes) + 1) if starts]
@@ -74,19 +70,19 @@ def judged(every: int, minutes: float, starts: str = "", times: bool = True) -> 
 @pytest.mark.parametrize(
     ("given", "timed", "outside", "goes_on"), rows_of(__file__, "a_text_of_a_start_goes_on_or_not")
 )
-def test_a_text_of_a_start_goes_on_or_not(given: tuple[Any, ...], timed: int, outside: int, goes_on: bool) -> None:
+def test_a_text_of_a_start_goes_on_or_not(given, timed, outside, goes_on):
     found = judged(*given)
     assert (found.timed, found.outside, found.place is not None) == (timed, outside, goes_on)
 
 
-def broker_log(folder: Path, seconds: range) -> Case:
+def broker_log(folder, seconds):
     write_log(folder / "e" / "broker.log", [f"{clock(1000 * at)[:19]} {REFUSED_PULL}" for at in seconds])
     case = kit.open_case(folder / "e", folder / "ws")
     case.eager = False
     return case
 
 
-def test_what_goes_on_is_a_symptom_with_its_place_and_time(tmp_path: Path) -> None:
+def test_what_goes_on_is_a_symptom_with_its_place_and_time(tmp_path):
     case = broker_log(tmp_path, range(0, 3600, 10))
     assert TEXT not in set(noise.harmless_texts(case.facts)["slug"])
     (finding,) = [each for each in known_problems.examine(case.facts) if each.cause == "group-not-connected"]
@@ -100,7 +96,7 @@ def test_what_goes_on_is_a_symptom_with_its_place_and_time(tmp_path: Path) -> No
     assert (lane["lane"], lane["count"], lane["line"]) == ("consumers", 360, 1)
 
 
-def test_what_does_not_go_on_is_harmless_and_it_is_said_why(tmp_path: Path) -> None:
+def test_what_does_not_go_on_is_harmless_and_it_is_said_why(tmp_path):
     row = noise.harmless_texts(broker_log(tmp_path, range(0, 30, 10)).facts).set_index("slug").loc[TEXT]
     assert row["count"] == 3
     assert "here 3 of 3 are further than 60 s from any" in row["why"]

@@ -1,8 +1,6 @@
 """Sends as clients, ledgers and stores show them: failed attempts, stalls, repeated sends, and what may lie in files nobody copied."""
 
 import os
-from pathlib import Path
-from typing import Any
 
 import asked
 import pandas as pd
@@ -16,11 +14,10 @@ import kit
 from kit import causes
 from kit.analysis import brokers
 from kit.analysis.sends import attempts, sends
-from kit.case.case import Case
 
 
 @pytest.mark.parametrize(("rows", "paired"), rows_of(__file__, "an_attempt_has_the_message_printed_after_it"))
-def test_an_attempt_has_the_message_printed_after_it(rows: str, paired: list[str]) -> None:
+def test_an_attempt_has_the_message_printed_after_it(rows, paired):
     events, entries = [], []
     for line, row in enumerate(rows.split(" | "), 1):
         role, name, ts, thread = row.split()
@@ -38,13 +35,13 @@ BEGIN = 1_715_652_000
 """2024-05-14 02:00:00 UTC, in s."""
 
 
-def stored(second: int) -> Record:
+def stored(second):
     at = 1000 * (BEGIN + second)
     place = (0, 0, second, 0, 0)
     return Record(b"orders", bytes(1000), b"KEYS\x01K%d" % second, numbers=place, born=at, stored=at)
 
 
-def evidence(folder: Path, leave_out: str = "", hurt: int = 0) -> Path:
+def evidence(folder, leave_out="", hurt=0):
     """Write three files of a commit log, of seconds 0 to 9, 20 to 29 and 40 to 49, and failed sends of seconds 5, 25 and 45."""
     base = 0
     for number, first in enumerate((0, 20, 40)):
@@ -61,12 +58,12 @@ def evidence(folder: Path, leave_out: str = "", hurt: int = 0) -> Path:
     return folder
 
 
-def lost(case: Case) -> dict[str, bool | None]:
+def lost(case):
     failed = sends.ledger(case.facts).failed
     return {row.key: None if pd.isna(row.originals) else row.originals == 0 for row in failed.itertuples()}
 
 
-def test_what_may_lie_in_a_missing_file_is_not_known(tmp_path: Path) -> None:
+def test_what_may_lie_in_a_missing_file_is_not_known(tmp_path):
     case = kit.open_case(evidence(tmp_path / "e", leave_out="1"), tmp_path / "ws")
     (stretch,) = brokers.stretches(case.facts)
     # The last record before it is of second 9, the first one behind it of second 40.
@@ -77,15 +74,15 @@ def test_what_may_lie_in_a_missing_file_is_not_known(tmp_path: Path) -> None:
     assert causes.examine(case.facts, "broker-busy").figures["lost"] is None
 
 
-def test_one_damaged_record_leaves_the_count(tmp_path: Path) -> None:
+def test_one_damaged_record_leaves_the_count(tmp_path):
     case = kit.open_case(evidence(tmp_path / "e", hurt=100), tmp_path / "ws")
     assert sends.ledger(case.facts).lost == 3
 
 
-def test_a_delivered_copy_with_a_damaged_property_is_no_retried_send() -> None:
+def test_a_delivered_copy_with_a_damaged_property_is_no_retried_send():
     """REAL_TOPIc: the copy seems to be an original, with a property that its message has not."""
 
-    def found(*properties: str) -> int:
+    def found(*properties):
         stored = [
             {"file": "0", "physical_offset": n, "offset_msg_id": f"M{n}", "topic": "orders", "uniq_key": "U", "body_crc": 5, "body_size": 1,
              "sys_flag": 0, "stage": "original", "original": True, "store_timestamp": asked.at(n), "born_timestamp": asked.at(0), "properties_text": text}
@@ -97,13 +94,13 @@ def test_a_delivered_copy_with_a_damaged_property_is_no_retried_send() -> None:
     assert found("DELAY\x012\x02", "REAL_TOPIc\x01orders\x02DELAY\x012\x02") == 0
 
 
-def stalls(tmp_path: Path, *stores: list[Record]) -> list[Any]:
+def stalls(tmp_path, *stores):
     for n, records in enumerate(stores):
         write_store(tmp_path / "evidence" / f"host-{n}" / "commitlog", records)
     return list(kit.open_case(tmp_path / "evidence", tmp_path / "ws").facts("stalls").itertuples(index=False))
 
 
-def test_holes_without_anybody_waiting_are_no_stalls(tmp_path: Path) -> None:
+def test_holes_without_anybody_waiting_are_no_stalls(tmp_path):
     quiet = traffic(60_000, every=700)
     # A client starts: its first messages wait for its own connection. Later one message is late by itself.
     starting = [sent(f"S{n}", 30_100 + n, 30_500 + n, port=50_000) for n in range(5)]
@@ -112,7 +109,7 @@ def test_holes_without_anybody_waiting_are_no_stalls(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("bit", [17, 22, 36])
-def test_a_flipped_bit_of_a_time_is_no_stall(bit: int, tmp_path: Path) -> None:
+def test_a_flipped_bit_of_a_time_is_no_stall(bit, tmp_path):
     """Of 800 records in eight seconds the times of three are a power of two too high or too low: 2^17 ms are two minutes, 2^36 two years."""
     log = tmp_path / "evidence" / "commitlog"
     write_store(log, traffic(8000))

@@ -6,8 +6,8 @@ import pytest
 from kit.analysis import sizes
 
 
-def test_rolled_logs_are_said_so() -> None:
-    def at(second: int) -> pd.Timestamp:
+def test_rolled_logs_are_said_so():
+    def at(second):
         return pd.Timestamp("2024-05-14 02:00:00") + pd.Timedelta(seconds=second)
 
     files = [("2.gz", at(0), at(9), 82, 500), ("1.gz", at(9), at(20), 1, 900), ("log", at(27), at(30), 1, 600)]

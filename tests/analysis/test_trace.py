@@ -4,7 +4,6 @@ import pytest
 import recorded
 
 import kit
-from kit.case.case import Case
 from kit.report import console
 
 NAME = "healthy-traced"
@@ -14,11 +13,11 @@ pytestmark = [pytest.mark.recordings, pytest.mark.spark]
 
 
 @pytest.fixture(scope="module")
-def case() -> Case:
+def case():
     return recorded.case(NAME)
 
 
-def test_a_message_and_what_clients_wrote_about_it(case: Case) -> None:
+def test_a_message_and_what_clients_wrote_about_it(case):
     records = list(recorded.truth(NAME))
     about = [r for r in records if r["topic"] == TOPIC]
     copies: dict[str, set[str]] = {}
@@ -38,7 +37,7 @@ def test_a_message_and_what_clients_wrote_about_it(case: Case) -> None:
         assert f"@{min(places)}  type=" in console.life(told, "en")
 
 
-def test_the_id_of_a_trace_record_itself(case: Case) -> None:
+def test_the_id_of_a_trace_record_itself(case):
     record = next(r for r in recorded.truth(NAME) if r["topic"] == TOPIC)
     for asked in (record["msg_id"], record["properties"]["UNIQ_KEY"]):
         told = kit.trace(case, asked)

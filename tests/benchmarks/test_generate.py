@@ -1,7 +1,6 @@
 """The generated commit logs of the benchmarks: whole, in files of one size, their queues without a gap."""
 
 from collections import defaultdict
-from pathlib import Path
 
 import pytest
 
@@ -11,7 +10,7 @@ from kit.formats.commitlog.schema import Wanted
 
 
 @pytest.mark.seconds
-def test_every_record_is_whole_and_has_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_record_is_whole_and_has_its_place(tmp_path, monkeypatch):
     monkeypatch.setattr(generate, "UNITS", 2_000)
     queues: dict[tuple[str, int], list[int]] = defaultdict(list)
     for path in generate.write(tmp_path, 3_000_000, 750_000):

@@ -1,7 +1,6 @@
 """Chromium as it is installed, headless, with an empty profile and nothing that calls home."""
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ QUIET = [
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
+def browser():
     sync = pytest.importorskip("playwright.sync_api")
     found = next(
         (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
@@ -38,11 +37,11 @@ class Opened:
 
 
 @pytest.fixture
-def visit(browser: Any) -> Iterator[Any]:
+def visit(browser):
     """Return `visit(path, width, **context)`: the file opened in a new profile, charts drawn."""
     contexts = []
 
-    def _visit(path: Path, width: int = 1280, **options: Any) -> Opened:
+    def _visit(path, width=1280, **options):
         context = browser.new_context(viewport={"width": width, "height": 900}, **options)
         contexts.append(context)
         opened = Opened(context.new_page(), [], [])
@@ -68,11 +67,11 @@ def visit(browser: Any) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session")
-def serious() -> Any:
+def serious():
     """Return `serious(page)`: what axe finds on a page, its folds open, that is serious for somebody who needs help to read it."""
     axe = Path(pytest.importorskip("axe_playwright_python").__file__).with_name("axe.min.js")
 
-    def _serious(page: Any) -> list[Any]:
+    def _serious(page):
         page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
         page.add_script_tag(path=axe)
         found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")

@@ -3,8 +3,6 @@
 import csv
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any
 
 import pytest
 import recorded
@@ -29,7 +27,7 @@ RLO, ANSI = "\u202e", "\x1b[31m"
 
 
 @pytest.mark.parametrize("name", ROOT_CAUSES)
-def test_the_report_of_each_root_cause_in_both_languages(visit: Any, serious: Any, tmp_path: Path, name: str) -> None:
+def test_the_report_of_each_root_cause_in_both_languages(visit, serious, tmp_path, name):
     texts = []
     for lang in ("en", "zh"):
         case = kit.open_case(recorded.ARCHIVES[name], tmp_path / "workspace", lang=lang)
@@ -50,7 +48,7 @@ def test_the_report_of_each_root_cause_in_both_languages(visit: Any, serious: An
 
 
 @pytest.fixture(scope="module")
-def taken(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def taken(tmp_path_factory):
     """Return the report of evidence whose topic, keys, log lines and file names try to become part of the page."""
     root = tmp_path_factory.mktemp("hostile")
     evidence = root / f"case {IMAGE.replace('/', ' ')}"
@@ -84,7 +82,7 @@ def taken(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build.run(kit.open_case(evidence, root / "workspace"), root / "out")
 
 
-def test_nothing_of_the_evidence_runs_in_the_report(visit: Any, taken: Path) -> None:
+def test_nothing_of_the_evidence_runs_in_the_report(visit, taken):
     opened = visit(taken)
     opened.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
     assert opened.page.title() != "taken" and opened.requests == [] and opened.complaints == []
@@ -94,7 +92,7 @@ def test_nothing_of_the_evidence_runs_in_the_report(visit: Any, taken: Path) -> 
     assert opened.page.locator("img[src=x], script:has-text('taken')").count() == 0
 
 
-def test_nothing_of_the_evidence_runs_in_the_notebooks(visit: Any, taken: Path, tmp_path: Path) -> None:
+def test_nothing_of_the_evidence_runs_in_the_notebooks(visit, taken, tmp_path):
     books = sorted((taken.parent / "notebooks").glob("*.ipynb"))
     assert len(books) >= 2
     subprocess.run(

@@ -1,8 +1,5 @@
 """The report in a real Chromium: it draws, calls nobody, fits the screen, sorts and filters its tables, and runs nothing of the evidence."""
 
-from pathlib import Path
-from typing import Any
-
 import chart_frames
 import incidents
 import pandas as pd
@@ -21,7 +18,7 @@ DRAWN = """() => Array.from(document.querySelectorAll('figure[data-chart]:not(.t
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def report(tmp_path_factory):
     """Return a report with every chart and a hostile text wherever evidence can put one."""
     folder = tmp_path_factory.mktemp("report")
     frame = incidents.life_frame()
@@ -55,7 +52,7 @@ def test_draws_every_chart_and_fits_without_a_request_or_a_complaint(visit, repo
     assert opened.complaints == []
 
 
-def test_a_flow_is_told_by_its_table_where_the_window_is_narrow(visit, report: Path) -> None:
+def test_a_flow_is_told_by_its_table_where_the_window_is_narrow(visit, report):
     page = visit(report, 390).page
     flow = page.locator("figure.told")
     assert flow.count() == 1 and flow.locator("table").is_visible() and not flow.locator(".plot").is_visible()
@@ -65,7 +62,7 @@ def test_a_flow_is_told_by_its_table_where_the_window_is_narrow(visit, report: P
     assert page.locator("figure.told").count() == 0
 
 
-def test_planted_markup_stays_text(visit, report: Path) -> None:
+def test_planted_markup_stays_text(visit, report):
     opened = visit(report)
     opened.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
     text = opened.page.inner_text("body")
@@ -79,7 +76,7 @@ def test_planted_markup_stays_text(visit, report: Path) -> None:
     assert opened.complaints == []
 
 
-def test_hover_text_of_a_chart_stays_text(visit, report: Path) -> None:
+def test_hover_text_of_a_chart_stays_text(visit, report):
     opened = visit(report)
     box = opened.page.locator("figure", has_text="topic by store timestamp").locator(".canvas").first
     box.scroll_into_view_if_needed()
@@ -88,7 +85,7 @@ def test_hover_text_of_a_chart_stays_text(visit, report: Path) -> None:
     assert opened.complaints == []
 
 
-def test_reached_by_keyboard(visit, report: Path) -> None:
+def test_reached_by_keyboard(visit, report):
     opened = visit(report)
     opened.page.keyboard.press("Tab")
     assert opened.page.evaluate("document.activeElement.className") == "skip"
@@ -101,7 +98,7 @@ def test_reached_by_keyboard(visit, report: Path) -> None:
     assert reachable == 0
 
 
-def test_readable_without_javascript(browser, report: Path) -> None:
+def test_readable_without_javascript(browser, report):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(report.as_uri())
@@ -111,7 +108,7 @@ def test_readable_without_javascript(browser, report: Path) -> None:
     context.close()
 
 
-def test_prints_with_folds_open_and_charts_on_white(visit, report: Path, tmp_path: Path) -> None:
+def test_prints_with_folds_open_and_charts_on_white(visit, report, tmp_path):
     opened = visit(report, 1280, color_scheme="dark")
     opened.page.emulate_media(media="print")
     opened.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
@@ -126,7 +123,7 @@ def test_prints_with_folds_open_and_charts_on_white(visit, report: Path, tmp_pat
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_serious_accessibility_issue(visit, serious, report: Path, scheme: str) -> None:
+def test_no_serious_accessibility_issue(visit, serious, report, scheme):
     # The page lets no foreign script in; the checker comes from the tests.
     assert serious(visit(report, color_scheme=scheme, bypass_csp=True).page) == []
 
@@ -136,7 +133,7 @@ NAMES = [f"queue {n}" for n in (10, 9, 2, 1, 3, 4, 5, 6, 7, 8, 11, 12)]
 CELLS = "e => Array.from(e.tBodies[0].rows).filter(r => !r.hidden).map(r => r.cells[{}].textContent)"
 
 
-def test_sorted_and_filtered(visit: Any, tmp_path: Path) -> None:
+def test_sorted_and_filtered(visit, tmp_path):
     frame = pd.DataFrame({"queue": NAMES, "messages": pd.array(COUNTS, "Int64"), "text": [incidents.HOSTILE] * 12})
     run = [incidents.notebook(tmp_path / "20.ipynb", "half-topic-blowup", Table(frame, "Queues of all"))]
     opened = visit(build(incidents.blow_up(), incidents.tables(), run, tmp_path / "out"))
@@ -144,7 +141,7 @@ def test_sorted_and_filtered(visit: Any, tmp_path: Path) -> None:
     page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
     table = page.locator("main .scroll > table").filter(has=page.locator("caption:has-text('Queues of all')"))
 
-    def cells(column: int) -> list[str]:
+    def cells(column):
         return list(table.evaluate(CELLS.format(column)))
 
     before, known = cells(1), sorted(n for n in COUNTS if n is not None)

@@ -9,10 +9,8 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -37,12 +35,12 @@ FIRST_CELLS = "() => [...document.querySelectorAll('.rmq-kit-explorer .rmq-kit-r
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("workbench")
 
 
 @pytest.fixture(scope="module")
-def lab(folder: Path) -> Iterator[str]:
+def lab(folder):
     """Return the address of a JupyterLab with notebooks on a triaged recording and on hostile evidence."""
     evidence, workspace = str(recorded.ARCHIVES["half-topic-blowup"]), str(folder / "workspace")
     kit.triage(kit.open_case(evidence, workspace))
@@ -66,7 +64,7 @@ def lab(folder: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def exploring(browser: Any, lab: str) -> Iterator[Any]:
+def exploring(browser, lab):
     """The notebook 05_explore after it ran, its widget drawn."""
     page = opened(browser, lab, "05_explore")
     run_all(page)
@@ -75,7 +73,7 @@ def exploring(browser: Any, lab: str) -> Iterator[Any]:
     page.context.close()
 
 
-def drawn(page: Any) -> None:
+def drawn(page):
     page.wait_for_function(
         "() => document.querySelectorAll('.rmq-kit-explorer .rmq-kit-rows table tbody tr').length > 40"
     )
@@ -84,7 +82,7 @@ def drawn(page: Any) -> None:
     page.wait_for_timeout(500)
 
 
-def brush(page: Any, plot: int, begin: float, end: float) -> None:
+def brush(page, plot, begin, end):
     """Move the handles of the slider of times to parts of its width."""
     for handle, part in ((0, begin), (1, end)):
         box = page.locator(".rmq-kit-explorer .noUi-base").bounding_box()
@@ -94,14 +92,14 @@ def brush(page: Any, plot: int, begin: float, end: float) -> None:
         page.mouse.up()
 
 
-def follows(page: Any, before: list[str]) -> list[str]:
+def follows(page, before):
     """Wait until both tables show something else and are quiet; return their first cells."""
     page.wait_for_function(f"before => ({FIRST_CELLS})().every((t, n) => t !== before[n])", arg=before, timeout=FOLLOWS)
     page.wait_for_timeout(700)
     return list(page.evaluate(FIRST_CELLS))
 
 
-def second_cells(page: Any, table: int, wanted: str) -> None:
+def second_cells(page, table, wanted):
     """Wait until the second column of a table of rows says nothing but `wanted`."""
     page.wait_for_function(
         "([n, wanted]) => { const t = document.querySelectorAll('.rmq-kit-explorer .rmq-kit-rows table')[n]?.tBodies[0]; return t?.rows.length > 0 && [...t.rows].every(r => r.cells[1].innerText === wanted) }",
@@ -110,7 +108,7 @@ def second_cells(page: Any, table: int, wanted: str) -> None:
     )
 
 
-def test_what_is_brushed_and_clicked_is_followed_by_all_and_is_a_value(exploring: Any) -> None:
+def test_what_is_brushed_and_clicked_is_followed_by_all_and_is_a_value(exploring):
     page = exploring
     before = page.evaluate(FIRST_CELLS)
     assert len(before) == 2
@@ -142,7 +140,7 @@ def test_what_is_brushed_and_clicked_is_followed_by_all_and_is_a_value(exploring
     page.locator(".rmq-kit-explorer button:has-text('Clear')").click()
 
 
-def test_a_claim_leads_to_its_place_an_id_to_its_life_and_back(browser: Any, lab: str) -> None:
+def test_a_claim_leads_to_its_place_an_id_to_its_life_and_back(browser, lab):
     page = opened(browser, lab, "claim")
     run_all(page)
     trail = page.locator(".rmq-kit-trail").first
@@ -174,7 +172,7 @@ def test_a_claim_leads_to_its_place_an_id_to_its_life_and_back(browser: Any, lab
     page.context.close()
 
 
-def test_hostile_text_is_text_in_it(browser: Any, lab: str) -> None:
+def test_hostile_text_is_text_in_it(browser, lab):
     page = opened(browser, lab, "hostile")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -212,7 +210,7 @@ def test_a_page_made_of_a_notebook_draws_its_charts_and_is_dark_in_a_dark_window
         context.close()
 
 
-def test_run_all_see_the_charts_ask_what_another_group_would_have_done(browser: Any, lab: str) -> None:
+def test_run_all_see_the_charts_ask_what_another_group_would_have_done(browser, lab):
     page = opened(browser, lab, BOOK)
     run_all(page)
     page.wait_for_selector(".jp-OutputArea .js-plotly-plot svg.main-svg")
@@ -233,7 +231,7 @@ READY = 90
 """Seconds a server, a page or a run of a notebook whose results are known may take on a busy machine."""
 
 
-def book(name: str, **parameters: Any) -> str:
+def book(name, **parameters):
     """Return one of the kit's notebooks with these parameters."""
     read = json.loads((notebooks.folder() / f"{name}.ipynb").read_text(encoding="utf-8"))
     for cell in read["cells"]:
@@ -242,7 +240,7 @@ def book(name: str, **parameters: Any) -> str:
     return json.dumps(read)
 
 
-def of_cells(*cells: str) -> str:
+def of_cells(*cells):
     """Return a notebook of these code cells."""
     made = new_notebook(cells=[new_code_cell(cell) for cell in cells])
     made.metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}, "language_info": {"name": "python"}}
@@ -250,7 +248,7 @@ def of_cells(*cells: str) -> str:
 
 
 @contextlib.contextmanager
-def serving(folder: Path, **books: str) -> Iterator[str]:
+def serving(folder, **books):
     """Run a JupyterLab on these notebooks (name without suffix: their JSON); yield its address."""
     root = folder / "root"
     root.mkdir()
@@ -288,7 +286,7 @@ def serving(folder: Path, **books: str) -> Iterator[str]:
         shutil.rmtree(root, ignore_errors=True)
 
 
-def opened(browser: Any, address: str, name: str, **options: Any) -> Any:
+def opened(browser, address, name, **options):
     """Return the page of a notebook whose kernel is ready."""
     context = browser.new_context(viewport={"width": 1400, "height": 3000}, **options)
     page = context.new_page()
@@ -301,7 +299,7 @@ def opened(browser: Any, address: str, name: str, **options: Any) -> Any:
     return page
 
 
-def run_all(page: Any) -> None:
+def run_all(page):
     """Run every cell and wait until all have run."""
     page.click(".lm-MenuBar-itemLabel:text-is('Run')")
     page.click(".lm-Menu-itemLabel:text-is('Run All Cells')")
@@ -315,7 +313,7 @@ def run_all(page: Any) -> None:
     )
 
 
-def run_cell(page: Any, number: int) -> str:
+def run_cell(page, number):
     """Run one cell again (the first is 0) and return what it prints."""
     cell = page.locator(".jp-CodeCell").nth(number)
     before = cell.locator(".jp-InputPrompt").inner_text()

@@ -95,7 +95,7 @@ class Given:
 
     @functools.cached_property
     def facts(self) -> Facts:
-        return Facts(self)  # type: ignore[arg-type]
+        return Facts(self)
 
     def has(self, table: str) -> bool:
         return len(self.given.get(GIVEN_AS.get(table, table), ())) > 0

@@ -1,18 +1,15 @@
 """Evidence that grew by a file: what was read before is linked, only the new file is read."""
 
-from pathlib import Path
-
 import pytest
 from busy_evidence import sent, write_store
 
 import kit
-from kit.case.case import Case
 from kit.spark import sources
 
 LINE = "2024-05-04 10:00:{:02} INFO main - start {}\n"
 
 
-def evidence(folder: Path, *, files: int, end: str = "") -> Path:
+def evidence(folder, *, files, end=""):
     """Stores of several brokers and as many logs; `end`: what the last log ends with."""
     for n in range(files):
         records = [sent(f"H{n}M{m}", m * 10, m * 10 + 1) for m in range(50)]
@@ -25,18 +22,18 @@ def evidence(folder: Path, *, files: int, end: str = "") -> Path:
 
 
 @pytest.fixture(autouse=True)
-def every_file_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
+def every_file_a_task(monkeypatch):
     monkeypatch.setattr(sources, "SHARED", 4096)
     monkeypatch.setattr(sources, "CHUNK", 1 << 14)
 
 
-def parts(case: Case, table: str) -> dict[str, int]:
+def parts(case, table):
     """Return the files of a table by name, each with its number on disk: a linked file keeps it."""
     folder = case.folder(table)
     return {path.relative_to(folder).as_posix(): path.stat().st_ino for path in folder.rglob("part=*/*.parquet")}
 
 
-def test_only_the_new_file_is_read(tmp_path: Path) -> None:
+def test_only_the_new_file_is_read(tmp_path):
     before = kit.open_case(evidence(tmp_path / "before", files=3), tmp_path / "ws")
     kept = {name: parts(before, name) for name in ("messages", "skipped", "logs")}
     grown = kit.open_case(evidence(tmp_path / "grown", files=4), tmp_path / "ws")
@@ -49,7 +46,7 @@ def test_only_the_new_file_is_read(tmp_path: Path) -> None:
     assert lines[0] == lines[1] and len(lines[0]) == 4 * 400
 
 
-def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
+def test_a_file_that_changed_is_read_again(tmp_path):
     before = kit.open_case(evidence(tmp_path / "before", files=2), tmp_path / "ws")
     old = parts(before, "logs")
     grown = kit.open_case(evidence(tmp_path / "grown", files=2, end=LINE.format(9, "once more")), tmp_path / "ws")

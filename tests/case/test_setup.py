@@ -1,19 +1,17 @@
 """Releases and settings of brokers whose logs cover an upgrade: broker.log begins at every start with all settings (broker/BrokerController)."""
 
 import datetime as dt
-from pathlib import Path
 
 import folders
 import pytest
 
 from kit.analysis import brokers, setup, sizes
-from kit.case.case import Case
 from kit.causes import timeline
 
 ADDRESS = "10.1.1.5:10911"
 
 
-def start(at: str, release: str, keys: int) -> str:
+def start(at, release, keys):
     said = (
         f"rocketmqHome=/opt/rocketmq-all-{release}-bin-release", "brokerName=broker-a", "brokerIP1=10.1.1.5",
         "listenPort=10911", f"transactionCheckMax={keys}", "namesrvAddr=10.1.1.4:9876",
@@ -23,7 +21,7 @@ def start(at: str, release: str, keys: int) -> str:
     )
 
 
-def opened(tmp_path: Path, store: str = "") -> Case:
+def opened(tmp_path, store=""):
     """The rolled log of the old release has the later name."""
     broker = {
         "broker.1": start("2024-05-06 09:00:00", "4.9.3", 15),
@@ -33,7 +31,7 @@ def opened(tmp_path: Path, store: str = "") -> Case:
     return folders.opened(tmp_path, {f"rocketmqlogs/{name}.log": text for name, text in logs.items()})
 
 
-def test_the_last_start_says_what_is_in_force(tmp_path: Path) -> None:
+def test_the_last_start_says_what_is_in_force(tmp_path):
     case = opened(tmp_path)
     assert setup.broker_versions(case.facts) == ("4.9.3", "5.1.4")
     assert setup.releases_at(case.facts) == ("5.1.4",)
@@ -43,7 +41,7 @@ def test_the_last_start_says_what_is_in_force(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("day", "release", "how"), [(6, "4.9.3", "total"), (7, "5.1.4", "body+64k")])
-def test_a_limit_is_that_of_the_release_which_refused(tmp_path: Path, day: int, release: str, how: str) -> None:
+def test_a_limit_is_that_of_the_release_which_refused(tmp_path, day, release, how):
     """store/CommitLog 4.9.3 compares the whole record, store/MessageExtEncoder 5.1.4 the body, and the record with 64 KiB more."""
     refused = "message size exceeded, msg total size: 5000000, msg body size: 4999000, maxMessageSize: 4194304"
     store = f"2024-05-{day:02} 18:00:00 WARN SendMessageThread_1 - {refused}\n"
@@ -51,7 +49,7 @@ def test_a_limit_is_that_of_the_release_which_refused(tmp_path: Path, day: int, 
     assert (known.version, known.how) == (release, how)
 
 
-def test_a_refused_body_prints_the_limit_itself(tmp_path: Path) -> None:
+def test_a_refused_body_prints_the_limit_itself(tmp_path):
     """Also of releases that allow a record 64 KiB more: store/MessageExtEncoder 5.1.4."""
     refused = "message body size exceeded, msg total size: 1048789, msg body size: 1048577, maxMessageSize: 1048576"
     store = f"2024-05-07 18:00:00 WARN SendMessageThread_1 - {refused}\n"
@@ -59,7 +57,7 @@ def test_a_refused_body_prints_the_limit_itself(tmp_path: Path) -> None:
     assert (known.how, known.limit, known.known) == ("body+64k", 1048576, "printed")
 
 
-def test_a_member_of_a_dledger_group_is_no_slave(tmp_path: Path) -> None:
+def test_a_member_of_a_dledger_group_is_no_slave(tmp_path):
     """BrokerStartup sets brokerId to -1 before it prints all settings."""
     log = start("2024-05-06 09:00:00", "4.9.3", 15) + "2024-05-06 09:00:00 INFO main - brokerId=-1\n"
     conf = "brokerName=broker-a\nenableDLegerCommitLog=true\n"
@@ -68,7 +66,7 @@ def test_a_member_of_a_dledger_group_is_no_slave(tmp_path: Path) -> None:
     assert [each.name for each in setup.from_case(facts).brokers] == ["broker-a"]
 
 
-def test_the_timeline_shows_the_upgrade(tmp_path: Path) -> None:
+def test_the_timeline_shows_the_upgrade(tmp_path):
     case = opened(tmp_path)
     rows = timeline.table(case.facts, [])
     (row,) = rows[rows["en"].str.contains("before, it ran")].to_dict("records")

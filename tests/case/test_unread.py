@@ -5,9 +5,6 @@ import gzip
 import json
 import os
 import pkgutil
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import busy_evidence as made
 import pyarrow.dataset as ds
@@ -17,7 +14,6 @@ from stores import Record, store
 
 import kit
 from kit.case import tables, unreadable
-from kit.case.case import Case
 from kit.evidence import archives, disk, workspace
 from kit.formats.commitlog import segments
 from kit.formats.logs import entries
@@ -35,7 +31,7 @@ WEIRD = [
 
 
 @pytest.fixture
-def evidence(tmp_path: Path) -> Path:
+def evidence(tmp_path):
     """Two of each kind: of every pair, one is going to break."""
     root = tmp_path / "evidence"
     for name, broker, shift in (("bad", made.A, 5_000), ("good", made.B, 0)):
@@ -48,13 +44,13 @@ def evidence(tmp_path: Path) -> Path:
     return root
 
 
-def opened(evidence: Path) -> Case:
+def opened(evidence):
     case = kit.open_case(evidence, evidence.parent / "ws")
     case.eager = False
     return case
 
 
-def of_files(case: Case, table: str) -> set[str]:
+def of_files(case, table):
     files = ds.dataset(case.folder(table), format="parquet").to_table(["file"])["file"]
     return {file.split("/")[0] for file in files.to_pylist()}
 
@@ -63,10 +59,10 @@ STALE = OSError(errno.ESTALE, "Stale file handle")
 """Of a drive that is away."""
 
 
-def failing(real: Any, error: Exception = STALE) -> Any:
+def failing(real, error=STALE):
     """A function that raises for the files called bad."""
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args, **kwargs):
         if any("bad" in str(getattr(a, "file", a)) for a in args):
             raise error
         return real(*args, **kwargs)
@@ -74,10 +70,10 @@ def failing(real: Any, error: Exception = STALE) -> Any:
     return call
 
 
-def breaking(real: Any, error: Exception, after: int = 0) -> Any:
+def breaking(real, error, after=0):
     """A reader that raises for the files called bad, after so many batches."""
 
-    def read(*args: Any, **kwargs: Any) -> Iterator[Any]:
+    def read(*args, **kwargs):
         named = next((str(getattr(a, "file", a)) for a in args if "bad" in str(getattr(a, "file", a))), None)
         for number, batch in enumerate(real(*args, **kwargs)):
             if named and number >= after:
@@ -93,7 +89,7 @@ def breaking(real: Any, error: Exception, after: int = 0) -> Any:
     ("error", "place"),
     [*((each, "recognise.recognise") for each in WEIRD), (WEIRD[0], "inventory.sha256"), (WEIRD[4], "spans.of")],
 )
-def test_while_it_is_recognised(evidence: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, place: str) -> None:
+def test_while_it_is_recognised(evidence, monkeypatch, error, place):
     name = f"kit.inventory.{place}"
     monkeypatch.setattr(name, failing(pkgutil.resolve_name(name), error))
     case = opened(evidence)
@@ -135,17 +131,17 @@ def test_while_a_table_is_built(evidence, monkeypatch, error, table, module, nam
     assert again.unread() == ([] if isinstance(error, MemoryError) else [refused])
 
 
-def test_what_was_read_before_stays(evidence: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_read_before_stays(evidence, monkeypatch):
     case = opened(evidence)
     case.unzoned  # noqa: B018 - the inventory reads the first records too
     monkeypatch.setattr(segments, "messages", breaking(segments.messages, ValueError("x"), after=1))
     assert of_files(case, "messages") == {"bad", "good"} and len(case.unread()) == 1
 
 
-def test_a_value_that_has_no_place_in_the_table(evidence: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_value_that_has_no_place_in_the_table(evidence, monkeypatch):
     real = tables._read
 
-    def read(name: str, item: Any, *args: Any) -> Iterator[Any]:
+    def read(name, item, *args):
         for batch in real(name, item, *args):
             at = batch.schema.get_field_index("line")
             yield batch.set_column(at, "line", ds.pa.array(["²"] * batch.num_rows)) if "bad" in item.file else batch
@@ -156,7 +152,7 @@ def test_a_value_that_has_no_place_in_the_table(evidence: Path, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("how", ["removed", "shrunk", "empty", "fifo", "folder"])
-def test_files_that_change_meanwhile(evidence: Path, how: str) -> None:
+def test_files_that_change_meanwhile(evidence, how):
     case = opened(evidence)
     assert len(case.unzoned.items) == 8
     case.zones  # noqa: B018
@@ -179,7 +175,7 @@ def test_files_that_change_meanwhile(evidence: Path, how: str) -> None:
     assert case.inventory.items and unreadable.of(case)
 
 
-def test_a_disk_that_is_full_is_nobodys_fault(evidence: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_that_is_full_is_nobodys_fault(evidence, monkeypatch):
     case = opened(evidence)
     case.zones  # noqa: B018
     monkeypatch.setattr(entries, "batches", breaking(entries.batches, OSError(28, "No space left on device")))
@@ -197,7 +193,7 @@ def test_a_table_with_an_unread_file_is_read_anew_for_other_evidence(evidence, m
     assert of_files(opened(evidence), "messages") == {"bad", "good"}
 
 
-def test_permission_given_later(evidence: Path) -> None:
+def test_permission_given_later(evidence):
     if os.geteuid() == 0:
         pytest.skip("root reads everything")
     bad = evidence / "bad" / "orders.csv"
@@ -207,7 +203,7 @@ def test_permission_given_later(evidence: Path) -> None:
     assert opened(evidence).unread() == []
 
 
-def test_a_drive_that_was_away_is_asked_again(evidence: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_drive_that_was_away_is_asked_again(evidence, monkeypatch):
     case = opened(evidence)
     with monkeypatch.context() as broken:
         broken.setattr(segments, "messages", failing(segments.messages))
@@ -221,7 +217,7 @@ def test_a_drive_that_was_away_is_asked_again(evidence: Path, monkeypatch: pytes
 
 
 @pytest.mark.parametrize("how", ["still away", "in a notebook of a run"])
-def test_what_is_not_asked_again_stays_as_it_is(evidence: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+def test_what_is_not_asked_again_stays_as_it_is(evidence, monkeypatch, how):
     case = opened(evidence)
     case.zones  # noqa: B018
     with monkeypatch.context() as broken:
@@ -234,14 +230,14 @@ def test_what_is_not_asked_again_stays_as_it_is(evidence: Path, monkeypatch: pyt
     assert opened(evidence).folder("messages").stat().st_ino == before
 
 
-def test_a_drive_that_was_away_when_the_files_were_looked_at(evidence: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_drive_that_was_away_when_the_files_were_looked_at(evidence, monkeypatch):
     with monkeypatch.context() as broken:
         broken.setattr(spans, "of", failing(spans.of))
         assert {r.reason for r in opened(evidence).unread()} == {"unreadable"}
     assert len(opened(evidence).unzoned.items) == 8
 
 
-def test_no_room_to_unpack_is_not_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_room_to_unpack_is_not_remembered(tmp_path, monkeypatch):
     put(tmp_path / "evidence" / "x.log.gz", gzip.compress(f"{made.STARTED}\n".encode()))
     with monkeypatch.context() as full:
         full.setattr(archives, "KEEP_FREE", 1 << 62)
@@ -253,7 +249,7 @@ def test_no_room_to_unpack_is_not_remembered(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize(
     "source", ["rocketmq.commitlog", "rocketmq.log", "rocketmq.consumequeue", "rocketmq.index", "rocketmq.trace"]
 )
-def test_in_a_spark_task(spark: Any, evidence: Path, source: str) -> None:
+def test_in_a_spark_task(spark, evidence, source):
     """Files that are gone when the tasks are planned, and one that is a folder when they run."""
     bad, good = evidence / "bad", evidence / "good"
     path = {"rocketmq.log": "rocketmq_client.log"}.get(source, f"commitlog/{0:020}")
@@ -276,7 +272,7 @@ def test_in_a_spark_task(spark: Any, evidence: Path, source: str) -> None:
 
 
 @pytest.mark.parametrize(("following", "lost"), [(b"records", True), (b"zeros", False), (b"nothing", False)])
-def test_zeros_in_the_middle_of_a_log_are_no_unwritten_end(tmp_path: Path, following: bytes, lost: bool) -> None:
+def test_zeros_in_the_middle_of_a_log_are_no_unwritten_end(tmp_path, following, lost):
     """A broker allocates the next file ahead, all zeros; it writes into it only when the one before is full."""
     records = [Record(topic=b"orders", numbers=(0, 0, n, 0, 0), body=b"abc") for n in range(9)]
     written = len(store(records).data)

@@ -15,19 +15,19 @@ from kit.evidence import disk
 from kit.evidence import workspace as ws
 
 
-def place(tmp_path: Path) -> ws.Workspace:
+def place(tmp_path):
     evidence = tmp_path / "evidence"
     evidence.mkdir(exist_ok=True)
     return ws.Workspace.for_evidence(evidence, tmp_path / "cache", "ab" * 32)
 
 
-def fill(here: ws.Workspace, table: str = "t", name: str = "x", data: str = "1") -> None:
+def fill(here, table="t", name="x", data="1"):
     with here.writing(table) as part:
         assert part is not None
         put(part / name, data)
 
 
-def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
+def test_a_failed_write_leaves_nothing(tmp_path):
     here = place(tmp_path)
     with pytest.raises(RuntimeError), here.writing("t"):
         raise RuntimeError
@@ -35,14 +35,14 @@ def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
     assert list((here.folder / "tmp").iterdir()) == []
 
 
-def _write_and_die(folder: str) -> None:
+def _write_and_die(folder):
     with ws.Workspace(Path(folder)).writing("t") as part:
         assert part is not None
         (part / "half").write_text("half")
         os._exit(9)
 
 
-def test_a_killed_writer_leaves_no_table_and_no_lock(tmp_path: Path) -> None:
+def test_a_killed_writer_leaves_no_table_and_no_lock(tmp_path):
     here = place(tmp_path)
     assert ended(forked(_write_and_die, here.folder)) == 9
     assert here.table("t") is None
@@ -51,14 +51,14 @@ def test_a_killed_writer_leaves_no_table_and_no_lock(tmp_path: Path) -> None:
         assert list(part.iterdir()) == []
 
 
-def _write(folder: str, said: str) -> None:
+def _write(folder, said):
     with ws.Workspace(Path(folder)).writing("t") as part:
         if part is not None:
             (part / "x").write_text(said)
             time.sleep(0.3)
 
 
-def test_two_writers_at_once(tmp_path: Path) -> None:
+def test_two_writers_at_once(tmp_path):
     here = place(tmp_path)
     assert [ended(each) for each in [forked(_write, here.folder, said) for said in ("a", "b")]] == [0, 0]
     folder = here.table("t")
@@ -67,7 +67,7 @@ def test_two_writers_at_once(tmp_path: Path) -> None:
     assert sorted(p.name for p in folder.iterdir()) == [ws.DONE, "x"]
 
 
-def test_default_folder_follows_xdg(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_default_folder_follows_xdg(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert ws.default_base() == tmp_path / "rmq-kit"
     monkeypatch.delenv("XDG_CACHE_HOME")
@@ -75,7 +75,7 @@ def test_default_folder_follows_xdg(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert ws.default_base() == tmp_path / "home" / ".cache" / "rmq-kit"
 
 
-def test_list_and_clean_touch_only_their_own(tmp_path: Path) -> None:
+def test_list_and_clean_touch_only_their_own(tmp_path):
     here = place(tmp_path)
     fill(here, data="x" * 100_000)
     (tmp_path / "cache" / "mine.txt").write_text("keep")
@@ -90,7 +90,7 @@ def test_list_and_clean_touch_only_their_own(tmp_path: Path) -> None:
     assert [p.name for p in (tmp_path / "cache").iterdir()] == ["mine.txt"]
 
 
-def test_torn_json_counts_as_none(tmp_path: Path) -> None:
+def test_torn_json_counts_as_none(tmp_path):
     here = place(tmp_path)
     here.write_json("a", {"x": 1})
     assert here.read_json("a") == {"x": 1}
@@ -98,7 +98,7 @@ def test_torn_json_counts_as_none(tmp_path: Path) -> None:
     assert here.read_json("a") is None
 
 
-def _work(root: str, ready: str) -> None:
+def _work(root, ready):
     evidence = Path(root).parent / "evidence"
     here = ws.Workspace.for_evidence(evidence, root, "cd" * 32)
     fill(here)
@@ -106,7 +106,7 @@ def _work(root: str, ready: str) -> None:
     time.sleep(300)
 
 
-def test_clean_leaves_what_another_process_uses(tmp_path: Path) -> None:
+def test_clean_leaves_what_another_process_uses(tmp_path):
     (tmp_path / "evidence").mkdir()
     process = forked(_work, tmp_path / "cache", tmp_path / "ready")
     try:
@@ -122,7 +122,7 @@ def test_clean_leaves_what_another_process_uses(tmp_path: Path) -> None:
     assert not list((tmp_path / "cache").iterdir())
 
 
-def test_clean_touches_no_folder_that_is_not_named_by_a_hash(tmp_path: Path) -> None:
+def test_clean_touches_no_folder_that_is_not_named_by_a_hash(tmp_path):
     for name in ("cases/mine", "remote/origin", "spool/letters", "cases/" + "g" * 32):
         put(tmp_path / name / "precious", "x")
     put(tmp_path / "home" / "precious", "x")
@@ -132,7 +132,7 @@ def test_clean_touches_no_folder_that_is_not_named_by_a_hash(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
-def test_only_the_owner_looks_in(tmp_path: Path, umask: int) -> None:
+def test_only_the_owner_looks_in(tmp_path, umask):
     before = os.umask(umask)
     try:
         root = tmp_path / "cache"
@@ -147,7 +147,7 @@ def test_only_the_owner_looks_in(tmp_path: Path, umask: int) -> None:
     assert {mode for path, mode in modes.items() if path.is_file()} == {0o600}
 
 
-def test_a_cluster_reads_along(tmp_path: Path) -> None:
+def test_a_cluster_reads_along(tmp_path):
     (tmp_path / "evidence").mkdir()
     before = os.umask(0o022)
     try:
@@ -161,7 +161,7 @@ def test_a_cluster_reads_along(tmp_path: Path) -> None:
     assert all(p.stat().st_mode & 0o055 == 0o055 for p in path.parents if tmp_path in p.parents)
 
 
-def test_what_killed_runs_left_is_swept(tmp_path: Path) -> None:
+def test_what_killed_runs_left_is_swept(tmp_path):
     here = place(tmp_path)
     ended(forked(_write_and_die, here.folder))
     spool = tmp_path / "cache" / "spool" / ("0" * 32)
@@ -178,8 +178,8 @@ def test_what_killed_runs_left_is_swept(tmp_path: Path) -> None:
     assert (folder / "about.json").exists()
 
 
-def test_a_read_only_home_names_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(self: Path, *_: object, **__: object) -> None:
+def test_a_read_only_home_names_another_folder(tmp_path, monkeypatch):
+    def refuse(self, *_, **__):
         raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(self))
 
     monkeypatch.setattr(Path, "mkdir", refuse)
@@ -188,7 +188,7 @@ def test_a_read_only_home_names_another_folder(tmp_path: Path, monkeypatch: pyte
     assert "\n" not in str(refused.value) and f"--workspace {tempfile.gettempdir()}" in str(refused.value)
 
 
-def test_a_full_disk_is_known_however_it_is_passed_on() -> None:
+def test_a_full_disk_is_known_however_it_is_passed_on():
     full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     wrapped = RuntimeError("task failed")
     wrapped.__cause__ = full
@@ -203,7 +203,7 @@ def test_a_full_disk_is_known_however_it_is_passed_on() -> None:
     assert not disk.is_full(circle)
 
 
-def test_about_names_the_copy_that_was_opened_last(tmp_path: Path) -> None:
+def test_about_names_the_copy_that_was_opened_last(tmp_path):
     here = place(tmp_path)
     shutil.copytree(tmp_path / "evidence", tmp_path / "copy")
     again = ws.Workspace.for_evidence(tmp_path / "copy", tmp_path / "cache", "ab" * 32)

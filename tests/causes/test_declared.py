@@ -1,7 +1,6 @@
 """Declarations: names that fit each other, look-alikes that are there, and the page made of them."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,7 @@ SAID = re.compile(r'"([a-z_](?:[\w+.-]|{[^{}"]*})*)"')
 """What may be the name of a sentence in a module."""
 
 
-def words_of(cause: causes.Cause) -> Iterator[str]:
+def words_of(cause):
     """Yield every word of the conditions of a declaration."""
     steps = [
         text
@@ -34,7 +33,7 @@ def words_of(cause: causes.Cause) -> Iterator[str]:
         yield from (word.removeprefix("not ") for every in shown_by.alternatives(text) for word in every if word)
 
 
-def source(cause: causes.Cause) -> str:
+def source(cause):
     """Return the module that observes a cause, nothing if its declaration is all there is."""
     name, folder = cause.slug.replace("-", "_"), Path(causes.__file__).parent
     texts = {path.stem: path.read_text("utf-8") for path in folder.glob("*s/*.py")}
@@ -42,7 +41,7 @@ def source(cause: causes.Cause) -> str:
 
 
 @pytest.mark.parametrize("cause", EVERY, ids=lambda cause: cause.slug)
-def test_words_and_sentences_of_a_declaration_are_there_and_used(cause: causes.Cause) -> None:
+def test_words_and_sentences_of_a_declaration_are_there_and_used(cause):
     """A word is evidence, a verdict, a declared value, or one that the module or a table it reads gives."""
     module = source(cause)
     given = module + "".join(query.text for query in catalogue().values() if query.layer == "gold")
@@ -63,7 +62,7 @@ def test_words_and_sentences_of_a_declaration_are_there_and_used(cause: causes.C
 PAGE = Path(__file__).parents[2] / "docs" / "look-alikes.md"
 
 
-def test_every_cause_names_its_look_alikes() -> None:
+def test_every_cause_names_its_look_alikes():
     slugs = {cause.slug for cause in discover()}
     for cause in discover():
         others = list(cause.looks_like)
@@ -72,17 +71,17 @@ def test_every_cause_names_its_look_alikes() -> None:
         assert all(len(apart.en.split()) >= 4 for apart in cause.looks_like.values())
 
 
-def test_causes_that_begin_first_are_there() -> None:
+def test_causes_that_begin_first_are_there():
     assert set(triage.LONGEST) <= {cause.slug for cause in discover()}
 
 
-def test_the_page_is_up_to_date() -> None:
+def test_the_page_is_up_to_date():
     assert PAGE.read_text(encoding="utf-8") == look_alikes.page(), (
         "python -m kit.causes.look_alikes > docs/look-alikes.md"
     )
 
 
-def test_every_explanation_of_a_stall_has_a_name_and_a_remedy() -> None:
+def test_every_explanation_of_a_stall_has_a_name_and_a_remedy():
     names = broker_busy.TEXTS.figures["explanations"].values
     assert set(names) == set(broker_busy.FIXES)
     assert set(broker_busy.FIXES.values()) <= set(broker_busy.TEXTS.remedies)

@@ -1,18 +1,15 @@
 """Hazards and known faults: limits are those of the reference (§5.3 names, §6.2 sizes, §7.4 defaults), releases those of the pull requests (§9)."""
 
 import json
-from pathlib import Path
-from typing import Any
 
 import attrs
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 from folders import opened, put, written
 from table import rows_of
 
 from kit.analysis.setup import Deployment, Group
 from kit.causes import doctor, release_advice
-from kit.causes.doctor import Checkup
 from kit.cli.main import cli
 from kit.inventory.references import Ref
 from kit.rocketmq.versions import Version
@@ -21,23 +18,23 @@ CONF = "brokerClusterName=DefaultCluster\nbrokerName=broker-a\nbrokerId=0\n"
 HERE = Ref("broker.log", line=7)
 
 
-def conf(folder: Path, *lines: str) -> Path:
+def conf(folder, *lines):
     put(folder / "broker.conf", CONF + "".join(f"{line}\n" for line in lines))
     return folder
 
 
-def examined(folder: Path, version: str | None = None) -> Checkup:
+def examined(folder, version=None):
     found = doctor.of_files(folder, Version.parse(version) if version else None)
     assert found is not None
     return found
 
 
-def run(*arguments: str | Path) -> Result:
+def run(*arguments):
     return CliRunner().invoke(cli, ["doctor", *map(str, arguments)])
 
 
 @pytest.mark.parametrize("row", rows_of(__file__, "groups"), ids=str)
-def test_group_names_by_length_and_release(row: dict[str, Any]) -> None:
+def test_group_names_by_length_and_release(row):
     named = "组" * row["length"] if row.get("chinese") else "g" * row["length"]
     releases = tuple(map(Version.parse, row.get("brokers", ())))
     client = Version.parse(row["client"]) if "client" in row else None
@@ -49,7 +46,7 @@ def test_group_names_by_length_and_release(row: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("row", rows_of(__file__, "hazards"), ids=lambda row: row["name"])
-def test_hazards_of_files(row: dict[str, Any], tmp_path: Path) -> None:
+def test_hazards_of_files(row, tmp_path):
     files = {name: "".join(f"{line}\n" for line in lines) for name, lines in row.get("files", {}).items()}
     if "conf" in row:
         files["broker.conf"] = CONF + "".join(f"{line}\n" for line in row["conf"])
@@ -69,7 +66,7 @@ def test_hazards_of_files(row: dict[str, Any], tmp_path: Path) -> None:
     assert places.items() >= row.get("places", {}).items()
 
 
-def test_immunity_against_the_time_files_are_kept(tmp_path: Path) -> None:
+def test_immunity_against_the_time_files_are_kept(tmp_path):
     """Half messages older than fileReservedTime are skipped (§6.4 d); 5.1.1+ refuses late commits (§4.4)."""
     seen = examined(conf(tmp_path / "e", "fileReservedTime=72", "transactionTimeOut=60000"), "4.9.4").seen
     record = Ref("commitlog/0", physical_offset=4711)
@@ -83,7 +80,7 @@ def test_immunity_against_the_time_files_are_kept(tmp_path: Path) -> None:
     assert [(h.slug, h.grade) for h in doctor.checkup(late).hazards] == [("late-commit-refused", "note")]
 
 
-def test_a_configuration_alone_is_explained(tmp_path: Path) -> None:
+def test_a_configuration_alone_is_explained(tmp_path):
     file = conf(tmp_path / "e", "maxMessageSize=65536", "inHouse=1") / "broker.conf"
     done = run(file, "--json", tmp_path / "hazards.json")
     assert done.exit_code == 0
@@ -97,29 +94,29 @@ def test_a_configuration_alone_is_explained(tmp_path: Path) -> None:
     ]
 
 
-def test_text_of_the_evidence_cannot_act_on_a_terminal(tmp_path: Path) -> None:
+def test_text_of_the_evidence_cannot_act_on_a_terminal(tmp_path):
     done = run(conf(tmp_path / "e", "maxMessageSize=\x1b[31m65536", "transactionCheckMax=\u202e0", "x\x07y=\x9b1"))
     assert done.exit_code == 0
     assert not set(done.stdout) & {"\x1b", "\u202e", "\x07", "\x9b"}
 
 
-def test_a_file_that_cannot_be_read_ends_with_3(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_ends_with_3(tmp_path):
     put(conf(tmp_path / "e") / "subscriptionGroup.json", '{"subscriptionGroupTable": {"a": {"groupName": "a"')
     done = run(tmp_path / "e", "--workspace", tmp_path / "ws")
     assert (done.exit_code, "subscriptionGroup.json" in done.stderr) == (3, True)
     assert sorted(p.name for p in (tmp_path / "e").iterdir()) == ["broker.conf", "subscriptionGroup.json"]
 
 
-def slugs(side: str, release: str, *found: str) -> list[tuple[str, bool]]:
+def slugs(side, release, *found):
     return [(each.slug, each.fits) for each in release_advice.advise({side: [Version.parse(release)]}, found)]
 
 
 @pytest.mark.parametrize(("side", "release", "fault", "has"), rows_of(__file__, "a_release_has_the_faults_of_its_time"))
-def test_a_release_has_the_faults_of_its_time(side: str, release: str, fault: str, has: bool) -> None:
+def test_a_release_has_the_faults_of_its_time(side, release, fault, has):
     assert (fault in dict(slugs(side, release))) is has
 
 
-def test_what_fits_comes_first() -> None:
+def test_what_fits_comes_first():
     found = slugs("broker", "4.6.0", "message-size-mismatch", "delay-offset-outside")
     fitting = [slug for slug, fits in found if fits]
     assert fitting == [slug for slug, _ in found][: len(fitting)]
@@ -127,14 +124,14 @@ def test_what_fits_comes_first() -> None:
     assert not any(fits for _, fits in slugs("broker", "4.6.0"))
 
 
-def test_every_cause_that_a_fault_leads_to_exists() -> None:
+def test_every_cause_that_a_fault_leads_to_exists():
     from kit import causes
     from kit.rocketmq.versions import FIXED
 
     assert {slug for fix in FIXED for slug in fix.leads_to} <= {cause.slug for cause in causes.discover()}
 
 
-def test_the_release_is_told_by_a_library_beside_the_configuration(tmp_path: Path) -> None:
+def test_the_release_is_told_by_a_library_beside_the_configuration(tmp_path):
     put(tmp_path / "conf" / "broker.conf", "brokerName=b1\nmaxMessageSize=65536\n")
     for jar in ("rocketmq-store-4.6.0.jar", "rocketmq-client-4.9.4.jar"):
         put(tmp_path / "lib" / jar, "PK\3\4")

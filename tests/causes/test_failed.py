@@ -1,10 +1,7 @@
 """A cause that raises is one finding with the verdict `failed`: all others answer, and nothing of it is kept."""
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import busy_evidence as made
 import msgspec
@@ -14,7 +11,6 @@ from click.testing import CliRunner
 
 import kit
 from kit import causes
-from kit.case.case import Case
 from kit.causes import declared, known_problems, results
 from kit.causes.findings import Finding, Step
 from kit.causes.texts import Cause
@@ -26,23 +22,23 @@ SECRET = "订单-7351 Li Na"
 
 
 @pytest.fixture
-def evidence(tmp_path: Path) -> Path:
+def evidence(tmp_path):
     root = tmp_path / "evidence"
     made.write_store(root / "commitlog", made.traffic(1_000, every=100))
     made.write_log(root / "rocketmq_client.log", [made.STARTED, *made.attempt(100, "K1", made.TIMEOUT)])
     return root
 
 
-def quiet(slug: str, kind: str = "neighbour") -> Any:
+def quiet(slug, kind="neighbour"):
     """A cause that needs no Spark and finds nothing."""
     title = T("Quiet")
-    finding = Finding(slug, kind, title, title, [Step(T("A claim"), "deciding", False, id="claim")])  # type: ignore[arg-type]
-    texts = msgspec.structs.asdict(Cause(title=title, slug=slug, kind=kind))  # type: ignore[arg-type]
+    finding = Finding(slug, kind, title, title, [Step(T("A claim"), "deciding", False, id="claim")])
+    texts = msgspec.structs.asdict(Cause(title=title, slug=slug, kind=kind))
     return SimpleNamespace(**texts, examine=lambda case: finding)
 
 
 @pytest.fixture(autouse=True)
-def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
+def asked(monkeypatch):
     """Three causes instead of all: what is tested is what is around them."""
     three = {slug: quiet(slug) for slug in ("disk-full", "dead-letter")}
     three["broker-busy"] = quiet("broker-busy", "root_cause")
@@ -54,17 +50,17 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     yield three
 
 
-def fail(error: Exception) -> Any:
-    def examine(*_: object) -> Finding:
+def fail(error):
+    def examine(*_):
         raise error
 
     return examine
 
 
-def triaged(evidence: Path, **examined: Any) -> tuple[Case, dict[str, Any]]:
+def triaged(evidence, **examined):
     """Triage with these causes examined so: their names with `_`."""
     for cause in causes.discover():
-        cause.examine = examined.get(cause.slug.replace("-", "_"), cause.examine)  # type: ignore[attr-defined]
+        cause.examine = examined.get(cause.slug.replace("-", "_"), cause.examine)
     case = kit.open_case(evidence, evidence.parent / "ws")
     return case, kit.triage(case)
 
@@ -78,8 +74,8 @@ ERRORS = [
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda e: type(e).__name__)
-def test_all_others_answer(evidence: Path, error: Exception) -> None:
-    fine = {cause.slug: cause.examine for cause in causes.discover()}  # type: ignore[attr-defined]
+def test_all_others_answer(evidence, error):
+    fine = {cause.slug: cause.examine for cause in causes.discover()}
     case, found = triaged(evidence, disk_full=fail(error))
     by_cause = {f["cause"]: f for f in found["findings"]}
     assert set(by_cause) == set(fine)
@@ -96,7 +92,7 @@ def test_all_others_answer(evidence: Path, error: Exception) -> None:
     assert "failed" not in {f["verdict"] for f in again["findings"]}, "not kept"
 
 
-def test_the_page_says_so(evidence: Path) -> None:
+def test_the_page_says_so(evidence):
     _, found = triaged(evidence, disk_full=fail(ERRORS[0]))
     for lang in ("en", "zh"):
         page = html.render(found, {}, [], lang)
@@ -105,7 +101,7 @@ def test_the_page_says_so(evidence: Path) -> None:
     assert "points to a known fault" not in html.render(found, {}, [], "en")
 
 
-def test_a_sentence_or_figure_that_cannot_be_written(evidence: Path) -> None:
+def test_a_sentence_or_figure_that_cannot_be_written(evidence):
     title = T("The broker's disk was full")
     sentence = Finding("disk-full", "neighbour", T("{left_out} x").say(), title)
     figure = Finding("dead-letter", "neighbour", title, title, figures={"x": object()})
@@ -118,11 +114,11 @@ class Lazy:
     """A Spark frame that breaks when it is written."""
 
     @property
-    def write(self) -> Any:
+    def write(self):
         raise ArithmeticError("[CAST_INVALID_INPUT]")
 
 
-def test_a_table_that_cannot_be_kept(evidence: Path) -> None:
+def test_a_table_that_cannot_be_kept(evidence):
     odd = pd.DataFrame({"x": [1, "a", {"b": 1}], "y": [object(), None, 3]})
     tables = {"odd": odd, "lazy": Lazy(), "fine": pd.DataFrame({"x": [1]})}
     title = T("Quiet")
@@ -134,7 +130,7 @@ def test_a_table_that_cannot_be_kept(evidence: Path) -> None:
 
 
 @pytest.mark.seconds
-def test_commands_end_with_1(evidence: Path, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_end_with_1(evidence, asked, monkeypatch):
     asked["disk-full"].examine = fail(ERRORS[3])
     out, at = evidence.parent / "out", ["--workspace", str(evidence.parent / "ws")]
     done = CliRunner().invoke(cli, ["triage", str(evidence), "--out", str(out), *at])

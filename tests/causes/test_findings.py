@@ -1,8 +1,6 @@
 """The verdict rule of interface §4, the sentences, and what to collect next: a window of the store, with known names filled in and quoted."""
 
 import datetime as dt
-from pathlib import Path
-from typing import Any
 
 import attrs
 import pytest
@@ -18,14 +16,14 @@ CLAIM = T("claim", "主张")
 LINE = (Ref("broker.log", "text", line=3),)
 
 
-def step(role: str, holds: bool | None, evidence: tuple[Ref, ...] = LINE) -> Step:
-    return Step(CLAIM, role, holds, evidence)  # type: ignore[arg-type]
+def step(role, holds, evidence=LINE):
+    return Step(CLAIM, role, holds, evidence)
 
 
-def test_what_is_suspected_is_not_said_to_be_absent() -> None:
+def test_what_is_suspected_is_not_said_to_be_absent():
     nothing, own = T("Nothing of the kind was seen."), T("A summary of its own.")
 
-    def said(*steps: Step, summary: T | None = None) -> str:
+    def said(*steps, summary=None):
         finding = Finding("a-cause", "neighbour", T("title"), nothing, list(steps))
         if summary is not None:
             finding.summary = summary
@@ -38,7 +36,7 @@ def test_what_is_suspected_is_not_said_to_be_absent() -> None:
 
 
 @pytest.mark.parametrize(("line", "named"), rows_of(__file__, "a_known_text_concerns_whom_its_lines_name"))
-def test_a_known_text_concerns_whom_its_lines_name(line: str, named: str) -> None:
+def test_a_known_text_concerns_whom_its_lines_name(line, named):
     shown = Step(CLAIM, "supporting", True, [Ref("a.log", line, line=1)])
     finding = Finding("a-cause", "neighbour", T("title"), T("Nothing."), [shown])
     finding.summary = T("It happened.")
@@ -47,7 +45,7 @@ def test_a_known_text_concerns_whom_its_lines_name(line: str, named: str) -> Non
     assert finding.as_dict()["summary"] == "It happened.", "a line that shows nothing"
 
 
-def test_a_remedy_may_concern_fewer_than_its_finding() -> None:
+def test_a_remedy_may_concern_fewer_than_its_finding():
     shown = [step("deciding", True)]
     finding = Finding("a-cause", "neighbour", T("title"), T("No."), shown, actors=("orders", "hotels"))
     finding.remedies = [Remedy(CLAIM, CLAIM, CLAIM, CLAIM, actors=("hotels",)), Remedy(CLAIM, CLAIM, CLAIM, CLAIM)]
@@ -67,13 +65,13 @@ def test_headline_and_remedies_say_whom_they_concern(holds, figures, summary, sa
 
 
 @pytest.mark.parametrize(("steps", "expected"), rows_of(__file__, "verdict_follows_from_the_steps"))
-def test_the_verdict_follows_from_the_steps(steps: list[str], expected: str) -> None:
+def test_the_verdict_follows_from_the_steps(steps, expected):
     words = [text.split() for text in steps]
     holds = {"true": True, "false": False, "null": None}
     assert verdict([step(role, holds[how], () if bare else LINE) for role, how, *bare in words]) == expected
 
 
-def test_a_request_says_where_and_when() -> None:
+def test_a_request_says_where_and_when():
     day = dt.datetime(2024, 5, 14, 2, 0, tzinfo=dt.UTC)
     window = collect_next.widened((day, day + dt.timedelta(minutes=1)))
     asked = collect_next._where(["10.0.0.1", "10.0.0.2"], window, local=False)
@@ -88,19 +86,19 @@ WHY = T("it decides")
 WINDOW = (dt.datetime(2024, 5, 14, 23, 58, tzinfo=dt.UTC), dt.datetime(2024, 5, 15, 0, 20, tzinfo=dt.UTC))
 
 
-def command(artefact: str, window: Any = None, topic: str | None = None) -> str:
+def command(artefact, window=None, topic=None):
     """Return the command for an artefact, as a request of a whole triage has it."""
     values = collect_next.LEFT_OUT | collect_next.times(collect_next.widened(window))
     return collect_next.filled(collect_next.ask(artefact, WHY, topic=topic).command, values)
 
 
 @pytest.mark.parametrize(("artefact", "within", "topic", "has", "lacks"), rows_of(__file__, "what_a_request_takes"))
-def test_what_a_request_takes(artefact: str, within: bool, topic: str | None, has: list[str], lacks: list[str]) -> None:
+def test_what_a_request_takes(artefact, within, topic, has, lacks):
     made = command(artefact, WINDOW if within else None, topic)
     assert [text for text in has if text not in made] == [text for text in lacks if text in made] == []
 
 
-def test_names_of_the_evidence_are_filled_in_and_quoted(tmp_path: Path) -> None:
+def test_names_of_the_evidence_are_filled_in_and_quoted(tmp_path):
     offsets = '{"offsetTable":{"orders@points service":{0:5},"RMQ_SYS_TRANS_HALF_TOPIC@CID_RMQ_SYS_TRANS":{0:1}}}'
     conf = "brokerName=a\nstorePathRootDir=/data/$(reboot)\n"
     case = opened(tmp_path, {"consumerOffset.json": offsets, "broker.conf": conf})
@@ -113,7 +111,7 @@ def test_names_of_the_evidence_are_filled_in_and_quoted(tmp_path: Path) -> None:
     assert "'/data/$(reboot)'" in configuration
 
 
-def test_a_request_is_of_the_only_group_and_of_no_other_incident(tmp_path: Path) -> None:
+def test_a_request_is_of_the_only_group_and_of_no_other_incident(tmp_path):
     held = "minOffset=83, maxOffset=399, count=201, size=0 MiB, pullRequest=PullRequest [consumerGroup=points, "
     queue = (
         "messageQueue=MessageQueue [topic=orders, brokerName=broker-a, queueId=0], nextOffset=400], flowControlTimes=1"

@@ -1,6 +1,5 @@
 """Causes on a handful of rows: what each makes of its gold tables, without an engine and without files."""
 
-from collections.abc import Iterable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,14 +19,14 @@ from kit.tables.queries import catalogue
 
 
 @pytest.mark.parametrize("row", rows_of(__file__, "causes"), ids=lambda row: row["name"])
-def test_what_a_cause_makes_of_its_facts(row: dict[str, Any]) -> None:
+def test_what_a_cause_makes_of_its_facts(row):
     known = facts(**row["given"])
     found = causes.examine(known, row["cause"])
     check(shown_by.weighed(known, found) if row.get("weighed") else found, row["shows"])
     assert found.as_dict("en") and found.as_dict("zh")
 
 
-def test_a_cause_whose_table_is_not_there_names_it() -> None:
+def test_a_cause_whose_table_is_not_there_names_it():
     with pytest.raises(KeyError, match="dead_letter_groups"):
         causes.examine(facts(has=["messages"]), "dead-letter")
 
@@ -39,20 +38,18 @@ Rows = list[dict[str, Any]] | str
 class Given(Facts):
     """A table that is not given has no rows; as a frame one in SQL has to be given, for its columns."""
 
-    def __init__(
-        self, tables: Mapping[str, Rows], present: Iterable[str], files: Inventory, quotes: Mapping[int, str]
-    ) -> None:
-        super().__init__(SimpleNamespace(lang="en", unzoned=files, inventory=files))  # type: ignore[arg-type]
+    def __init__(self, tables, present, files, quotes):
+        super().__init__(SimpleNamespace(lang="en", unzoned=files, inventory=files))
         self.tables, self.present, self.quotes = tables, frozenset(present), quotes
 
-    def has(self, table: str) -> bool:
+    def has(self, table):
         return table in self.present
 
-    def rows(self, name: str) -> list[dict[str, Any]]:
+    def rows(self, name):
         rows = self.tables.get(name, [])
         return [] if isinstance(rows, str) else [dict(row) for row in rows]
 
-    def __call__(self, name: str) -> pd.DataFrame:
+    def __call__(self, name):
         query = catalogue().get(name)
         if query and query.columns:  # a fold, which says its columns
             return frames.to_pandas(frames.to_arrow(self.rows(name), query.columns))
@@ -61,16 +58,14 @@ class Given(Facts):
             return pd.DataFrame(columns=pd.Index(rows.split()))
         return frames.to_pandas(pa.Table.from_pylist(rows))
 
-    def lines(self, places: Iterable[tuple[str, int]]) -> list[str]:
+    def lines(self, places):
         return [self.quotes.get(line, f"line {line} of {file}") for file, line in places]
 
-    def record(self, file: str, physical_offset: int, columns: tuple[str, ...]) -> dict[str, Any]:
+    def record(self, file, physical_offset, columns):
         return dict.fromkeys(columns) | {"file": file, "physical_offset": physical_offset}
 
 
-def facts(
-    *, has: Iterable[str] = (), sources: Iterable[str] = (), quotes: Mapping[int, str] | None = None, **tables: Rows
-) -> Facts:
+def facts(*, has=(), sources=(), quotes=None, **tables):
     """Return facts with these gold tables. `has`: other tables with rows (`messages`); `sources`: of the logs there are (`client`, `store`);
     `quotes`: what stands in a line, by its number.
     """

@@ -8,9 +8,7 @@
 
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -28,7 +26,7 @@ ROWS = [
 ]
 
 
-def lines(items: list[Any]) -> Iterator[str]:
+def lines(items):
     """Write out what a row says in short."""
     for item in items:
         if isinstance(item, str):
@@ -39,7 +37,7 @@ def lines(items: list[Any]) -> Iterator[str]:
             yield from (line.replace("<n>", n) for line in ([block] if isinstance(block, str) else block))
 
 
-def counted(times: str) -> list[str]:
+def counted(times):
     """Return the numbers of `00..40/20` in as many digits as the first has, `n` times nothing of `n`."""
     if ".." not in times:
         return [""] * int(times)
@@ -49,7 +47,7 @@ def counted(times: str) -> list[str]:
 
 
 @pytest.mark.parametrize("row", ROWS)
-def test_it_shows_what_it_shows(row: dict[str, Any], tmp_path: Path) -> None:
+def test_it_shows_what_it_shows(row, tmp_path):
     stores, ids = {}, dict[str, str]()
     for name, rows in row.get("stores", {}).items():
         stores[name], each = store_rows.segment(int(Path(name).name), rows)
@@ -67,6 +65,6 @@ def test_it_shows_what_it_shows(row: dict[str, Any], tmp_path: Path) -> None:
         check(shown_by.weighed(facts, found) if row.get("weighed") else found, expected)
 
 
-def test_short_forms_are_written_out() -> None:
+def test_short_forms_are_written_out():
     items = ["a", {2: "b"}, {"08..12/2": ["c <n>", "d"]}]
     assert list(lines(items)) == ["a", "b", "b", "c 08", "d", "c 10", "d", "c 12", "d"]

@@ -3,7 +3,6 @@
 import gzip
 import random
 import shutil
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,18 +17,18 @@ from kit.cli.main import cli
 Told = tuple[list[str], dict[str, tuple[str, Any]]]
 
 
-def told(evidence: Path) -> Told:
+def told(evidence):
     found = kit.triage(kit.open_case(evidence))
     return found["root_causes"], {f["cause"]: (f["verdict"], timeless(f["figures"])) for f in found["findings"]}
 
 
-def timeless(figures: dict[str, Any]) -> dict[str, Any]:
+def timeless(figures):
     """Leave out what rests on when offset files were saved: copies and archives do not keep that."""
     return {name: value for name, value in figures.items() if name != "growth_per_second"}
 
 
 @pytest.mark.recordings
-def test_files_without_their_names_show_the_same(tmp_path: Path) -> None:
+def test_files_without_their_names_show_the_same(tmp_path):
     evidence, rng = recorded.whole("message-identity"), random.Random(42)
     for path in sorted(p for p in evidence.rglob("*") if p.is_file()):
         # Of two saves of one file, only the name says which is the older.
@@ -41,7 +40,7 @@ def test_files_without_their_names_show_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.seconds
-def test_commands_leave_the_evidence_as_it_was(tmp_path: Path) -> None:
+def test_commands_leave_the_evidence_as_it_was(tmp_path):
     whole = recorded.whole("producer-offline")
     evidence = tmp_path / "e"
     for file in (f"store/commitlog/{0:020}", "broker.conf", "store/config/topics.json", "logs/transaction.log"):
@@ -65,7 +64,7 @@ TWICE, KEYS = 13, 427
 """UNIQ_KEYs with a second success in c/points.csv that is a retry copy; all UNIQ_KEYs that RocketMQ's decoder reads."""
 
 
-def test_without_the_ledger_the_logs_tell_and_without_both_it_gets_weaker(tmp_path: Path) -> None:
+def test_without_the_ledger_the_logs_tell_and_without_both_it_gets_weaker(tmp_path):
     """Without a table the application's own lines report the same messages; without its look-up: not enough."""
     for path in recorded.whole(IDENTITY).rglob("*"):
         if (path.is_file() and "commitlog" in path.parts) or path.name == "points-service.log":
@@ -83,7 +82,7 @@ def test_without_the_ledger_the_logs_tell_and_without_both_it_gets_weaker(tmp_pa
     assert bare.missing
 
 
-def test_a_first_start_that_the_client_does_not_print(tmp_path: Path) -> None:
+def test_a_first_start_that_the_client_does_not_print(tmp_path):
     """Clients from 5.0.0 on print no `add a new pull request`: the group's ledger shows the first message of each queue."""
     evidence = recorded.unpack("offset-first-start", tmp_path)
     for log in evidence.rglob("rocketmq_client.log"):

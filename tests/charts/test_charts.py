@@ -5,7 +5,6 @@ import json
 import re
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import chart_frames as frames
 import incidents
@@ -20,7 +19,7 @@ from kit.charts.safe_text import brief, clean, escape
 
 @pytest.mark.parametrize("lang", ["en", pytest.param("zh", marks=pytest.mark.seconds)])
 @pytest.mark.parametrize("name", frames.CHARTS)
-def test_every_chart_speaks_both_languages_and_bears_nothing_to_draw(name: str, lang: str) -> None:
+def test_every_chart_speaks_both_languages_and_bears_nothing_to_draw(name, lang):
     draw, frame = frames.CHARTS[name]
     whole = draw(frame, lang)
     for chart in (whole, draw(frame.iloc[:0], lang)):
@@ -40,7 +39,7 @@ def test_every_chart_speaks_both_languages_and_bears_nothing_to_draw(name: str, 
 
 
 @pytest.mark.parametrize("name", frames.CHARTS)
-def test_hostile_text_of_evidence_is_text_in_every_chart(name: str) -> None:
+def test_hostile_text_of_evidence_is_text_in_every_chart(name):
     draw, frame = frames.CHARTS[name]
     hostile = frames.HOSTILE.get(name, [])
     chart = draw(frame.assign(**dict.fromkeys(hostile, incidents.HOSTILE)), "en")
@@ -50,7 +49,7 @@ def test_hostile_text_of_evidence_is_text_in_every_chart(name: str) -> None:
     assert not hostile or "script" in drawn
 
 
-def test_growth_marks_every_doubling_at_its_time() -> None:
+def test_growth_marks_every_doubling_at_its_time():
     frame = incidents.growth_frame(messages=4, doublings=10, seconds=5)
     chart = transactions.growth(frame)
     assert list(chart.table["records"]) == [4 * 2**k for k in range(11)]
@@ -63,13 +62,13 @@ def test_growth_marks_every_doubling_at_its_time() -> None:
     assert transactions.growth(thinned).table.equals(chart.table.set_axis(transactions.growth(thinned).table.index))
 
 
-def test_fixes_shows_leaks_beside_retries_and_names_what_lets_them_through() -> None:
+def test_fixes_shows_leaks_beside_retries_and_names_what_lets_them_through():
     chart = transactions.fixes(frames.frame("fixes"))
     assert [list(each.x) for each in chart.figure.data] == [[4608, 2560, 0, 0], [0, 0, 0, 4]]
     assert chart.reading == "1 of these lets the retries reach the consumer: shorter group name."
 
 
-def test_put_backs_and_commits_have_lanes_and_each_record_comes_from_another() -> None:
+def test_put_backs_and_commits_have_lanes_and_each_record_comes_from_another():
     chart = transactions.one_becomes_two(frames.frame("two"))
     arrows = {(a.ax, a.x) for a in chart.figure.layout.annotations}
     at = dict(zip(frames.frame("two")["physical_offset"], frames.frame("two")["store_timestamp"], strict=True))
@@ -77,7 +76,7 @@ def test_put_backs_and_commits_have_lanes_and_each_record_comes_from_another() -
     assert len({tuple(trace.y) for trace in chart.figure.data}) == 4
 
 
-def test_a_picture_is_drawn_of_whatever_columns_there_are() -> None:
+def test_a_picture_is_drawn_of_whatever_columns_there_are():
     at = pd.date_range("2026-01-01", periods=4, freq="s")
     frame = pd.DataFrame({"at": at, "who": ["a", "b", "a", "b"], "n": [1, 2, 3, 4]})
     assert [list(trace.y) for trace in pictures.lines(frame).figure.data] == [[2, 4], [1, 3]]
@@ -88,7 +87,7 @@ def test_a_picture_is_drawn_of_whatever_columns_there_are() -> None:
     assert [len(trace.x) for trace in pictures.lanes(frame[["at", "who", "n"]]).figure.data] == [2, 2]
 
 
-def test_a_title_stands_above_a_legend_of_many_lines_and_times_are_iso() -> None:
+def test_a_title_stands_above_a_legend_of_many_lines_and_times_are_iso():
     series = [f"a series with a long name, number {n}" for n in range(6)]
     frame = pd.DataFrame({"at": pd.date_range("2026-01-01", periods=6, freq="s"), "who": series, "n": range(1, 7)})
     drawn = pictures.lines(frame)._repr_mimebundle_()["application/vnd.plotly.v1+json"]["layout"]
@@ -96,13 +95,13 @@ def test_a_title_stands_above_a_legend_of_many_lines_and_times_are_iso() -> None
     assert drawn["xaxis"]["tickformatstops"][1]["value"].startswith("%H:%M:%S")
 
 
-def test_a_page_draws_a_chart_from_what_it_holds() -> None:
+def test_a_page_draws_a_chart_from_what_it_holds():
     html = transactions.growth(incidents.growth_frame())._repr_mimebundle_()["text/html"]
     assert "rmqKitPlotly" in html and "</script><" not in html.removesuffix("</script>") and "http" not in html
     assert "DecompressionStream" in offline.library() and len(offline.library()) < 700_000
 
 
-def test_the_library_in_a_page_is_plotlys_own_release_and_draws_every_kind_of_chart() -> None:
+def test_the_library_in_a_page_is_plotlys_own_release_and_draws_every_kind_of_chart():
     release = re.compile(r"plotly\.js v([\d.]+)")
     assert release.findall(offline.source()[:80]) == release.findall(get_plotlyjs()[:200])
     used = {trace.type for draw, frame in frames.CHARTS.values() for trace in draw(frame, "en").figure.data}
@@ -112,7 +111,7 @@ def test_the_library_in_a_page_is_plotlys_own_release_and_draws_every_kind_of_ch
     assert all(f'name:"{kind}"' in offline.source() for kind in ("scatter", "bar", "heatmap", "sankey"))
 
 
-def test_coverage_shades_the_incident_and_leaves_out_files_without_times() -> None:
+def test_coverage_shades_the_incident_and_leaves_out_files_without_times():
     day, hour = pd.Timestamp("2024-05-14", tz="UTC"), pd.Timedelta(hours=1)
     spans = [("log", day, day + hour), ("log", day + hour, day + 2 * hour), ("photo", pd.NaT, pd.NaT)]
     frame = pd.DataFrame(spans, columns=["kind", "first", "last"])
@@ -136,13 +135,13 @@ READINGS = [
 
 
 @pytest.mark.parametrize(("draw", "frame", "reading", "rows"), READINGS)
-def test_what_a_chart_reads_out(draw: frames.Draw, frame: pd.DataFrame, reading: str, rows: int) -> None:
-    chart = draw(frame)  # type: ignore[call-arg]
+def test_what_a_chart_reads_out(draw, frame, reading, rows):
+    chart = draw(frame)
     assert reading in chart.reading and len(chart.table) == rows
 
 
-def test_panels_of_the_busy_axis_are_those_with_evidence_and_do_not_overlap() -> None:
-    def panels(**columns: list[float]) -> list[Any]:
+def test_panels_of_the_busy_axis_are_those_with_evidence_and_do_not_overlap():
+    def panels(**columns):
         layout = sends.axis(frames.AXIS.assign(**columns)).figure.layout
         return [layout[name].domain for name in sorted(layout) if name.startswith("yaxis")]
 
@@ -154,7 +153,7 @@ def test_panels_of_the_busy_axis_are_those_with_evidence_and_do_not_overlap() ->
     assert chart.table["CLIENT_TIMEOUT"].tolist() == [1]
 
 
-def test_fields_stack_up_to_the_put_back_that_does_not_fit() -> None:
+def test_fields_stack_up_to_the_put_back_that_does_not_fit():
     chart = sizes.fields(frames.stages())
     broker = sum(len(k) + len(frames.HALF[k]) + 2 for k in ("CLUSTER", "REAL_TOPIC", "REAL_QID"))
     sent = 990 - broker - len("RMQ_SYS_TRANS_HALF_TOPIC") + len("orders")
@@ -163,13 +162,13 @@ def test_fields_stack_up_to_the_put_back_that_does_not_fit() -> None:
     assert "too many" not in sizes.fields(frames.stages(None)).reading
 
 
-def test_near_limit_leaves_out_what_is_far_below() -> None:
+def test_near_limit_leaves_out_what_is_far_below():
     chart = sizes.near_limit(frames.frame("near"))
     assert list(chart.table["queue_offset"]) == [7, 8, 9, 10]
     assert "1 looping, 1 more" in chart.reading
 
 
-def test_refusals_are_one_row_a_file() -> None:
+def test_refusals_are_one_row_a_file():
     row = {
         "file": "store.log", "writer": "put_back", "event": "message-size-exceeded", "count": 900_000, "msg_id": None,
         "first": incidents.START, "last": incidents.START, "total": 4001, "limit": 4000,
@@ -178,7 +177,7 @@ def test_refusals_are_one_row_a_file() -> None:
     assert "900,000" in text and "4,001" in text and "回查：回写" in text
 
 
-def test_moments_that_decide_are_numbered_and_every_row_says_where() -> None:
+def test_moments_that_decide_are_numbered_and_every_row_says_where():
     told = overview.rows(incidents.result_table("timeline"))
     assert list(told["number"].fillna(0)) == [1, 0] and list(told["decides"]) == ["◆", ""]
     assert list(told["place"]) == ["broker/store/commitlog/00000000000000000000 @ 18468", "broker/logs/store.log:17"]
@@ -186,7 +185,7 @@ def test_moments_that_decide_are_numbered_and_every_row_says_where() -> None:
     assert list(chinese) == ["第一条泄漏的记录", "记录被拒绝（4 条）"]
 
 
-def test_lanes_are_named_above_them_and_bars_last() -> None:
+def test_lanes_are_named_above_them_and_bars_last():
     chart = overview.timeline(incidents.result_table("timeline"))
     assert [note.text for note in chart.figure.layout.annotations] == ["half-topic-blowup", "refusals and time-outs"]
     assert not chart.figure.layout.yaxis.visible
@@ -196,7 +195,7 @@ def test_lanes_are_named_above_them_and_bars_last() -> None:
     assert "2 moments from 2024-05-14 02:00:00 to 02:00:50 UTC" in chart.reading
 
 
-def test_numbers_of_marks_that_lie_on_each_other_are_written_side_by_side() -> None:
+def test_numbers_of_marks_that_lie_on_each_other_are_written_side_by_side():
     row = incidents.result_table("timeline").iloc[[0]]
     seconds = [0, 0, 1, 50, 100]
     frame = pd.concat([row] * len(seconds), ignore_index=True)
@@ -209,7 +208,7 @@ def test_numbers_of_marks_that_lie_on_each_other_are_written_side_by_side() -> N
 # --- text and tables --------------------------------------------------------------------------------------------------
 
 
-def test_evidence_text_acts_nowhere() -> None:
+def test_evidence_text_acts_nowhere():
     shown = escape(incidents.HOSTILE, None)
     assert not set("<>$\x1b\u202e\u202c") & set(shown)
     assert "&lt;script&gt;" in shown and "\\x1b[31m" in shown and "\\u202e" in shown
@@ -220,7 +219,7 @@ def test_evidence_text_acts_nowhere() -> None:
     assert said == f"停止 cg-{'x' * 25}…xxx%ARCHIVED 的监听器，请运行 `mqadmin -g {name}`: {name[:60]}"
 
 
-def test_table_formats_cells_escapes_them_and_marks_those_that_decide() -> None:
+def test_table_formats_cells_escapes_them_and_marks_those_that_decide():
     times = [pd.Timestamp("2024-05-14 02:00:00.123"), pd.NaT]
     frame = pd.DataFrame({"n": [1234567, 2], "at": times, "text": [incidents.HOSTILE, None]})
     spec = Table(frame, "caption").as_dict()

@@ -1,9 +1,5 @@
 """Controls over a drawing: drawn at once or at the button, redrawn at a change; and the what-if of a failed consumption."""
 
-from collections.abc import Callable
-from typing import Any
-
-import ipywidgets
 import pandas as pd
 import pytest
 from table import rows_of
@@ -12,19 +8,19 @@ from kit.charts import PLOTLY_MIME, Chart, Table, figure, resend
 from kit.charts.controls import control
 
 
-def table(text: str) -> Table:
+def table(text):
     return Table(pd.DataFrame({"said": [text]}), "said")
 
 
-def live(draw: Callable[..., Any], text: str) -> ipywidgets.VBox:
+def live(draw, text):
     return control(draw, {"text": text}, {"text": "message"})
 
 
-def said(box: ipywidgets.VBox) -> str:
+def said(box):
     return str(box.children[-1].outputs)
 
 
-def test_the_first_drawing_is_in_the_state_and_a_change_replaces_it() -> None:
+def test_the_first_drawing_is_in_the_state_and_a_change_replaces_it():
     box = live(table, "first")
     typed = box.children[0]
     assert "first" in said(box) and typed.description == "message"
@@ -32,7 +28,7 @@ def test_the_first_drawing_is_in_the_state_and_a_change_replaces_it() -> None:
     assert "second" in said(box) and "first" not in said(box)
 
 
-def test_what_is_drawn_first_stands_in_a_page_without_widgets(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_drawn_first_stands_in_a_page_without_widgets(monkeypatch):
     shown: list[dict[str, str]] = []
     monkeypatch.setattr("IPython.display.publish_display_data", lambda data, *_: shown.append(data))
     live(table, "<b>first</b>")._ipython_display_()
@@ -42,15 +38,15 @@ def test_what_is_drawn_first_stands_in_a_page_without_widgets(monkeypatch: pytes
     assert "first" in still["text/plain"]
 
 
-def test_a_chart_comes_with_its_table_and_several_things_in_their_order() -> None:
+def test_a_chart_comes_with_its_table_and_several_things_in_their_order():
     chart = Chart(figure({"type": "bar", "y": [1]}), pd.DataFrame({"a": [1]}), "reads", "alt", "title")
     shown = live(lambda text: (table(f"n{text}"), chart), "3").children[-1].outputs
     assert ["text/html" in o["data"] for o in shown] == [True, True, True] and PLOTLY_MIME in shown[1]["data"]
     assert "n3" in str(shown[0]) and shown[2]["metadata"]["rmq-kit"] == {"twin": True}
 
 
-def test_what_cannot_be_drawn_is_said_as_text() -> None:
-    def fails(text: str) -> Table:
+def test_what_cannot_be_drawn_is_said_as_text():
+    def fails(text):
         raise ValueError(f"<script>{text}\x1b[0m</script>")
 
     (shown,) = live(fails, "x").children[-1].outputs
@@ -58,7 +54,7 @@ def test_what_cannot_be_drawn_is_said_as_text() -> None:
     assert "\x1b" not in shown["data"]["text/plain"]
 
 
-def test_each_kind_of_value_has_its_control_and_without_interaction_it_is_a_call() -> None:
+def test_each_kind_of_value_has_its_control_and_without_interaction_it_is_a_call():
     given = {"on": True, "way": "b", "text": "x"}
     draw = lambda **chosen: table(repr(chosen))  # noqa: E731
     box = control(draw, given, {name: name for name in given}, {"way": ["a", "b"]})
@@ -72,13 +68,13 @@ LONG, SHORT = "g" * 121, "g" * 120
 
 
 @pytest.mark.parametrize(("group", "client", "broker", "wanted"), rows_of(__file__, "each_way_a_retry_can_end"))
-def test_each_way_a_retry_can_end(group: str, client: str, broker: str, wanted: str) -> None:
+def test_each_way_a_retry_can_end(group, client, broker, wanted):
     shown = resend.what_if(group, client, broker)
     assert list(shown.frame["answer"])[-1] == resend.FATES[wanted].render("en")
     assert ("does not apply" in shown.frame["answer"].iloc[2]) is (wanted == "delivered")
 
 
-def test_fields_redraw_and_say_what_is_wrong_and_names_stay_text() -> None:
+def test_fields_redraw_and_say_what_is_wrong_and_names_stay_text():
     box = resend.explore(LONG, "4.6.0", "4.6.0")
     group, client, _, place = box.children
     assert "doubles" in str(place.outputs)

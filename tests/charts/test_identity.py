@@ -1,7 +1,6 @@
 """What people see of ids and lives: `msgid`, `trace`, the charts."""
 
 import json
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -15,13 +14,13 @@ from kit.report import console
 OFFSET, UNIQ = "0A142C0B00002A9F00000000000004AA", "0A142C1500000C387F4466D0D88B0000"
 
 
-def traced() -> dict[str, Any]:
+def traced():
     """The life of a message that was consumed once and sent back, hostile text wherever evidence can put some."""
     life = rows_of(__file__, "life")
     return life | {"mentions": [life["mention"] | {"line": n} for n in range(1, 61)]}
 
 
-def test_msgid_takes_ids_apart_in_both_languages() -> None:
+def test_msgid_takes_ids_apart_in_both_languages():
     said = CliRunner().invoke(cli, ["msgid", OFFSET, UNIQ, "--near", "2026-11-20"])
     assert said.exit_code == 0
     for part in ("10.20.44.11:10911", "1194", "10.20.44.21", "2026-11-20 15:09:22.955"):
@@ -29,13 +28,13 @@ def test_msgid_takes_ids_apart_in_both_languages() -> None:
     assert "存储主机" in CliRunner().invoke(cli, ["msgid", OFFSET, "--lang", "zh"]).output
 
 
-def test_a_life_is_printed_without_anything_that_acts_on_a_terminal() -> None:
+def test_a_life_is_printed_without_anything_that_acts_on_a_terminal():
     text = console.life(traced(), "en")
     assert "\x1b" not in text and "4 copies" in text and "retry 1" in text and "and 20 more" in text
     assert console.life(json.loads(json.dumps(traced())), "zh").count("副本") >= 1
 
 
-def test_a_journey_has_a_lane_for_each_stage_and_one_for_the_consumer() -> None:
+def test_a_journey_has_a_lane_for_each_stage_and_one_for_the_consumer():
     chart = messages.traced(traced())
     assert list(chart.figure.layout.yaxis.categoryarray) == ["half", "commit", "schedule", "retry 1", "consumer"]
     copies, ends, links = chart.figure.data
@@ -44,7 +43,7 @@ def test_a_journey_has_a_lane_for_each_stage_and_one_for_the_consumer() -> None:
     assert "<b>x" not in chart.figure.to_json()
 
 
-def test_tables_of_a_life() -> None:
+def test_tables_of_a_life():
     told = traced()
     shown = [
         draw(told)
@@ -61,13 +60,13 @@ def test_tables_of_a_life() -> None:
     ("text", "fields"),
     [(OFFSET, [4, 4, 8]), (UNIQ, [4, 2, 4, 4, 2]), ("FD200045" + "0" * 22 + "21" + UNIQ[8:], [16, 2, 4, 4, 2])],
 )
-def test_an_id_is_cut_at_its_bytes(text: str, fields: list[int]) -> None:
+def test_an_id_is_cut_at_its_bytes(text, fields):
     chart = messages.anatomy(text)
     assert [len(h) // 2 for h in chart.table["hex"]] == [bar.x[0] for bar in chart.figure.data] == fields
     assert "".join(chart.table["hex"]) == text
 
 
-def test_the_id_widget_shows_what_its_twin_shows() -> None:
+def test_the_id_widget_shows_what_its_twin_shows():
     frame = pd.DataFrame({"uniq_key": [None, UNIQ]})
     plain, widget = messages.explore(frame, interactive=False), messages.explore(frame)
     assert isinstance(plain, Chart) and list(plain.table["hex"]) == ["0A142C15", "0000", "0C387F44", "66D0D88B", "0000"]

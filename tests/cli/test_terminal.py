@@ -8,7 +8,7 @@ import incidents
 import nbformat
 import pytest
 import stores
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 from folders import put
 from processes import typed
 
@@ -23,11 +23,11 @@ BUSY = (
 )
 
 
-def run(*args: str, text: str | None = None, **env: str) -> Result:
+def run(*args, text=None, **env):
     return CliRunner().invoke(main.cli, args, input=text, env=env)
 
 
-def test_settings_declared_once_hold_for_every_command(tmp_path: Path) -> None:
+def test_settings_declared_once_hold_for_every_command(tmp_path):
     chinese = run("explain", LINE, "--lang", "zh").stdout
     assert run("explain", LINE, RMQ_KIT_LANG="zh").stdout == chinese
     config = put(tmp_path / "rmq-kit" / "config.toml", 'lang = "zh"\n')
@@ -39,14 +39,14 @@ def test_settings_declared_once_hold_for_every_command(tmp_path: Path) -> None:
     assert refused.exit_code == 2 and str(config) in refused.stderr
 
 
-def test_help_lists_every_command_in_its_group() -> None:
+def test_help_lists_every_command_in_its_group():
     listed = {name for _, names in main.GROUPS.values() for name in names}
     assert listed == set(main.cli.commands)
     shown = run("--help").stdout
     assert all(f"\n  {name} " in shown for name in listed)
 
 
-def test_what_holds_is_shown_and_the_root_cause_comes_last(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_holds_is_shown_and_the_root_cause_comes_last(monkeypatch):
     remedy = {"action": "Move the broker", "why": "", "risk": "", "verify": ""}
     findings = incidents.findings(
         incidents.finding("offset-jump", "ruled_out"),
@@ -64,7 +64,7 @@ def test_what_holds_is_shown_and_the_root_cause_comes_last(monkeypatch: pytest.M
     assert command == "Read on: rmq-kit report 'in cident' --out report/"
 
 
-def test_a_confirmed_neighbour_is_the_answer_where_no_root_cause_is_seen() -> None:
+def test_a_confirmed_neighbour_is_the_answer_where_no_root_cause_is_seen():
     remedy = {"action": "Grant SUB", "why": "", "risk": "", "verify": ""}
     denied = incidents.finding("acl-denied", "confirmed", kind="neighbour", remedies=[remedy])
     closing = [
@@ -79,7 +79,7 @@ def test_a_confirmed_neighbour_is_the_answer_where_no_root_cause_is_seen() -> No
     assert closing[1][0] == "No root cause confirmed. Suspected: broker-busy"
 
 
-def test_what_was_found_comes_first_and_root_causes_by_harm() -> None:
+def test_what_was_found_comes_first_and_root_causes_by_harm():
     wanted = [
         ("z-harms-most", "root_cause", "confirmed"), ("a-harms-less", "root_cause", "confirmed"), ("c", "root_cause", "suspected"),
         ("b", "neighbour", "confirmed"), ("e", "neighbour", "failed"), ("d", "root_cause", "ruled_out"),
@@ -89,7 +89,7 @@ def test_what_was_found_comes_first_and_root_causes_by_harm() -> None:
     assert [each["cause"] for each in order] == [cause for cause, _, _ in wanted]
 
 
-def test_equal_copies_of_a_message_are_counted() -> None:
+def test_equal_copies_of_a_message_are_counted():
     same = dict.fromkeys(("topic", "why", "offset_msg_id", "file"), "x") | {
         "store_timestamp": "2026-11-20T00:00:00.000Z"
     }
@@ -102,7 +102,7 @@ def test_equal_copies_of_a_message_are_counted() -> None:
 
 @pytest.mark.spark
 @pytest.mark.seconds
-def test_exit_codes_of_a_paste(tmp_path: Path) -> None:
+def test_exit_codes_of_a_paste(tmp_path):
     workspace = ("--workspace", str(tmp_path / "ws"))
     piped = run("triage", "-", "--json", "-", *workspace, text=BUSY)
     findings = json.loads(piped.stdout)
@@ -116,7 +116,7 @@ def test_exit_codes_of_a_paste(tmp_path: Path) -> None:
 
 @pytest.mark.spark
 @pytest.mark.seconds
-def test_a_selection_that_matches_nothing_is_said(tmp_path: Path) -> None:
+def test_a_selection_that_matches_nothing_is_said(tmp_path):
     evidence = tmp_path / "evidence" / "store" / "commitlog"
     put(evidence / ("0" * 20), stores.store([stores.Record(topic=b"orders")] * 3).data)
     at = (str(tmp_path / "evidence"), "--workspace", str(tmp_path / "ws"), "--out")
@@ -126,10 +126,10 @@ def test_a_selection_that_matches_nothing_is_said(tmp_path: Path) -> None:
         assert nothing.exit_code == 5 and "selection" in nothing.stderr
 
 
-def test_notebooks_are_opened_on_the_evidence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notebooks_are_opened_on_the_evidence(tmp_path, monkeypatch):
     started: list[list[str]] = []
 
-    def start(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+    def start(command, **_):
         started.append(command)
         return subprocess.CompletedProcess(command, 0)
 
@@ -146,8 +146,8 @@ def test_notebooks_are_opened_on_the_evidence(tmp_path: Path, monkeypatch: pytes
     assert not list(Path("paste.log-notebooks").glob("8*"))
 
 
-def test_an_interrupt_ends_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object) -> None:
+def test_an_interrupt_ends_in_one_line(monkeypatch):
+    def interrupted(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("kit.explanation.explain.explain", interrupted)
@@ -187,14 +187,14 @@ sys.argv = ["rmq-kit", "ask"]
 
 
 @pytest.mark.seconds
-def test_ctrl_c_while_the_engine_is_asked_ends_in_one_sentence() -> None:
+def test_ctrl_c_while_the_engine_is_asked_ends_in_one_sentence():
     code = f"{ASKING}{INSIDE_GRPC}\nkit.__main__.main()"
     done = typed("-c", code)
     assert (done.returncode, done.stderr.splitlines()[-1][:12]) == (130, "Interrupted.")
 
 
 @pytest.mark.seconds
-def test_small_commands_import_nothing_heavy(tmp_path: Path) -> None:
+def test_small_commands_import_nothing_heavy(tmp_path):
     """In one new process, so that what one imports is seen at once."""
     (tmp_path / "broker.conf").write_text("brokerName=broker-a\nbrokerClusterName=c\nbrokerId=0\n")
     (tmp_path / "paste.txt").write_text("No route info of this topic: x\n")

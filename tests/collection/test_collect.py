@@ -20,21 +20,21 @@ HOUR = 3600
 START = dt.datetime(2026, 11, 20, 0, 0, tzinfo=dt.UTC)
 
 
-def touch(path: Path, hour: float, content: bytes = b"x") -> Path:
+def touch(path, hour, content=b"x"):
     put(path, content)
     when = START.timestamp() + hour * HOUR
     os.utime(path, (when, when))
     return path
 
 
-def record(hour: float, *, born_v6: bool = False, dledger: bool = False) -> bytes:
+def record(hour, *, born_v6=False, dledger=False):
     """A record stored at that hour."""
     at = int((START.timestamp() + hour * HOUR) * 1000)
     return store([Record(born_host=bytes(16 if born_v6 else 4), born=at, stored=at)], dledger=dledger).data
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
+def home(tmp_path):
     """A broker's home: six commitlog files, file n begins at hour 2n, all with one modification time."""
     home = tmp_path / "home of broker"
     store = home / "data disk" / "store"
@@ -55,7 +55,7 @@ def home(tmp_path: Path) -> Path:
     return home
 
 
-def run(home: Path, path: str, text: str, *args: str, shell: list[str] = SHELLS[0]) -> subprocess.CompletedProcess[str]:
+def run(home, path, text, *args, shell=SHELLS[0]):
     env = {"HOME": str(home), "PATH": path, "TMPDIR": str(home.parent)}
     return subprocess.run(
         [*shell, "-s", "--", *args], input=text, capture_output=True, text=True, env=env, timeout=600, check=False
@@ -72,7 +72,7 @@ def listed(home, quick):
 def collected(home, quick, tmp_path):
     """What the script packed, by its path in the archive; without arguments beside the broker's configuration."""
 
-    def files(text: str, *args: str, shell: list[str] = SHELLS[0]) -> dict[str, bytes]:
+    def files(text, *args, shell=SHELLS[0]):
         out = tmp_path / "out"
         out.mkdir()
         args = args or ("--conf", str(home / "broker.conf"))
@@ -80,12 +80,12 @@ def collected(home, quick, tmp_path):
         assert done.returncode == 0, done.stderr
         (archive,) = out.glob("rocketmq-evidence-*.tar.gz")
         with tarfile.open(archive) as tar:
-            return {m.name.removeprefix("evidence/"): tar.extractfile(m).read() for m in tar if m.isfile()}  # type: ignore[union-attr]
+            return {m.name.removeprefix("evidence/"): tar.extractfile(m).read() for m in tar if m.isfile()}
 
     return files
 
 
-def program(folder: str | Path, name: str, text: str) -> None:
+def program(folder, name, text):
     """Put a program on the PATH in place of the one of that name."""
     path = Path(folder) / name
     path.unlink(missing_ok=True)
@@ -97,7 +97,7 @@ DISK = "printf 'Filesystem 1024-blocks Used Available Capacity Mounted\\n/dev/x 
 
 
 @pytest.fixture
-def quick(tmp_path: Path) -> str:
+def quick(tmp_path):
     """A PATH with what every host has; commands that watch for ten seconds are left out. No broker runs, the disk has room."""
     tools = "awk cat chmod cp date dirname du find grep gzip hostname ln ls mkdir mktemp mv nice od rm sed sh sha256sum sort tail tar touch tr uname"
     folder = tmp_path / "bin"

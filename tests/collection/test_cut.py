@@ -4,8 +4,6 @@ import datetime as dt
 import hashlib
 import random
 import struct
-from pathlib import Path
-from typing import Any
 
 import effort
 import numpy as np
@@ -27,7 +25,7 @@ NAME = "producer-offline"
 LOG = "broker/store/commitlog/00000000000000000000"
 
 
-def gaps_of(path: Path) -> list[tuple[int, int, str]]:
+def gaps_of(path):
     file = segments.examine(path.name, str(path))
     gaps = [gap for batch in segments.skipped(file, 0, file.used) for gap in batch.to_pylist()]
     return [(gap["start"], gap["end"], gap["reason"]) for gap in gaps]
@@ -35,7 +33,7 @@ def gaps_of(path: Path) -> list[tuple[int, int, str]]:
 
 @effort.examples(30)
 @given(seed=st.integers(0, 2**32))
-def test_kept_records_stay_in_place(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_kept_records_stay_in_place(seed, tmp_path_factory):
     rng = random.Random(seed)
     folder = tmp_path_factory.mktemp("c")
     records = [stores.some_record(rng) for _ in range(rng.randint(1, 9))]
@@ -62,7 +60,7 @@ def test_kept_records_stay_in_place(seed: int, tmp_path_factory: pytest.TempPath
 
 
 @pytest.mark.parametrize("dledger", [False, True])
-def test_one_record_far_into_a_file_is_found(dledger: bool, tmp_path: Path) -> None:
+def test_one_record_far_into_a_file_is_found(dledger, tmp_path):
     """Ninety megabytes of nothing in front take no disk, and the file is still known for what it is."""
     begin, at = 2 << 30, 90 << 20
     source = tmp_path / f"{begin:020}"
@@ -81,7 +79,7 @@ def test_one_record_far_into_a_file_is_found(dledger: bool, tmp_path: Path) -> N
     assert gaps_of(target) == [(0, at, "blank")]
 
 
-def test_a_record_in_the_wrong_place_follows_its_predecessor(tmp_path: Path) -> None:
+def test_a_record_in_the_wrong_place_follows_its_predecessor(tmp_path):
     size = len(stores.Record(body=bytes(40)).encode(0))
     records = [stores.Record(body=bytes([n]) * 40).encode(n * size + (5 if n == 1 else 0)) for n in range(3)]
     source = tmp_path / "log"
@@ -93,7 +91,7 @@ def test_a_record_in_the_wrong_place_follows_its_predecessor(tmp_path: Path) -> 
     assert not (tmp_path / "b").exists()
 
 
-def test_queue_units_stay_in_place(tmp_path: Path) -> None:
+def test_queue_units_stay_in_place(tmp_path):
     unit = struct.Struct(">qiq").pack
     source, target = tmp_path / "q", tmp_path / "cut"
     source.write_bytes(b"".join(unit(n * 100, 100, n) for n in range(5)) + bytes(2000))
@@ -103,11 +101,11 @@ def test_queue_units_stay_in_place(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def evidence() -> Path:
+def evidence():
     return recorded.whole(NAME)
 
 
-def run(*words: Any) -> str:
+def run(*words):
     done = CliRunner().invoke(cli, ["cut", *map(str, words)], catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return done.output
@@ -115,7 +113,7 @@ def run(*words: Any) -> str:
 
 @pytest.mark.recordings
 @pytest.mark.spark
-def test_everything_cut_says_the_same(spark: Any, evidence: Path, tmp_path: Path) -> None:
+def test_everything_cut_says_the_same(spark, evidence, tmp_path):
     """Without a wish everything readable is kept, and the causes say what they said."""
     run(evidence, "--out", tmp_path / "all")
     truth = list(recorded.truth(NAME))
@@ -134,7 +132,7 @@ def test_everything_cut_says_the_same(spark: Any, evidence: Path, tmp_path: Path
 
 
 @pytest.mark.spark
-def test_a_window(spark: Any, evidence: Path, tmp_path: Path) -> None:
+def test_a_window(spark, evidence, tmp_path):
     truth = list(recorded.truth(NAME))
     times = sorted(t["store_timestamp"] for t in truth)
     since, until = (dt.datetime.fromtimestamp(times[i] / 1000, dt.UTC) for i in (len(times) // 3, 2 * len(times) // 3))
@@ -161,7 +159,7 @@ def test_a_window(spark: Any, evidence: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
-def test_one_message_is_cut_with_all_its_records(spark: Any, evidence: Path, tmp_path: Path) -> None:
+def test_one_message_is_cut_with_all_its_records(spark, evidence, tmp_path):
     halves = [t for t in recorded.truth(NAME) if t["topic"] == "RMQ_SYS_TRANS_HALF_TOPIC"]
     key = halves[0]["properties"]["UNIQ_KEY"]
     run(evidence, "--out", tmp_path / "one", "--id", key)
@@ -177,7 +175,7 @@ def test_one_message_is_cut_with_all_its_records(spark: Any, evidence: Path, tmp
 
 
 @pytest.mark.spark
-def test_a_topic(spark: Any, evidence: Path, tmp_path: Path) -> None:
+def test_a_topic(spark, evidence, tmp_path):
     truth = list(recorded.truth(NAME))
     topic = next(t["properties"]["REAL_TOPIC"] for t in truth if "REAL_TOPIC" in t["properties"])
     run(evidence, "--out", tmp_path / "t", "--topic", topic)

@@ -6,7 +6,6 @@ import tomllib
 from collections import Counter
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -29,7 +28,7 @@ HEADS = [
 
 
 @pytest.mark.parametrize("slug", ROOT_CAUSES)
-def test_each_root_cause_has_its_page(slug: str) -> None:
+def test_each_root_cause_has_its_page(slug):
     text = (CAUSES / f"{slug}.md").read_text()
     assert re.findall(r"^## (.*)$", text, re.M) == HEADS
     assert f"docs/causes/{slug}.md" in (ROOT / "README.md").read_text()
@@ -43,14 +42,14 @@ def test_each_root_cause_has_its_page(slug: str) -> None:
 
 
 @pytest.mark.parametrize("page", ["README.md", *(f"docs/{p.name}" for p in sorted((ROOT / "docs").glob("*.md")))])
-def test_links_lead_somewhere(page: str) -> None:
+def test_links_lead_somewhere(page):
     text = re.sub(r"`[^`\n]*`", "", (ROOT / page).read_text())  # a log line in code is no link
     for target in re.findall(r"\]\(([^)#:]+)\)", text):
         assert (ROOT / page).parent.joinpath(target).exists(), target
 
 
 @pytest.mark.parametrize("page", ["README.md", "README.zh.md"])
-def test_the_releases_of_both_engines_are_those_that_are_installed(page: str) -> None:
+def test_the_releases_of_both_engines_are_those_that_are_installed(page):
     named = dict(re.findall(r"`(pysail|pyspark)` (\d+\.\d+)", (ROOT / page).read_text(encoding="utf-8")))
     wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     spark, pins = wanted["optional-dependencies"]["spark"], "\n".join(wanted["dependencies"])
@@ -67,13 +66,13 @@ OPENED = {"notebook", "lab run"}
 """What opens JupyterLab or starts a broker."""
 
 
-def blocks(page: str, language: str) -> list[str]:
+def blocks(page, language):
     """Return the code of a page in a language."""
     text = (ROOT / page).read_text(encoding="utf-8")
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
 
 
-def shown() -> list[str]:
+def shown():
     """Return the commands in the blocks of the pages and at the end of each group of the help."""
     text = "".join(block for page in PAGES for block in blocks(page, "sh"))
     lines = {line.partition(" #")[0].strip() for line in text.splitlines()}
@@ -81,7 +80,7 @@ def shown() -> list[str]:
     return sorted(line for line in lines if not any(part in line for part in ELSEWHERE))
 
 
-def test_the_table_of_readme_lists_what_is_typed_here() -> None:
+def test_the_table_of_readme_lists_what_is_typed_here():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (table,) = re.findall(r"^\| command \|.*?\n\n", readme, re.DOTALL | re.MULTILINE)
     first = " ".join(re.findall(r"^\| (`.*?) \|(?!\|)", table.replace("\\|", ""), re.MULTILINE))
@@ -91,7 +90,7 @@ def test_the_table_of_readme_lists_what_is_typed_here() -> None:
 
 
 @pytest.mark.recordings
-def test_each_command_does_its_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_command_does_its_work(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("RMQ_KIT_WORKSPACE", str(tmp_path / "workspace"))
     # How full the disk of this machine is says nothing.
@@ -111,7 +110,7 @@ def test_each_command_does_its_work(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.spark
 @pytest.mark.seconds
-def test_the_snippet_of_readme_shows_the_messages_of_each_topic() -> None:
+def test_the_snippet_of_readme_shows_the_messages_of_each_topic():
     (code,) = blocks("README.md", "python")
     assert 'case.messages.groupBy("topic").count().show()' in code
     shown = re.findall(r"^\|\s*(\S+)\s*\|\s*(\d+)\s*\|$", typed("-c", code, cwd=ROOT).stdout, re.MULTILINE)
@@ -120,7 +119,7 @@ def test_the_snippet_of_readme_shows_the_messages_of_each_topic() -> None:
     assert sorted(shown) == sorted((t if len(t) <= 20 else t[:17] + "...", str(n)) for t, n in topics.items())
 
 
-def test_the_snippet_is_the_same_in_chinese() -> None:
+def test_the_snippet_is_the_same_in_chinese():
     ((english,), (chinese,)) = (blocks(page, "python") for page in ("README.md", "README.zh.md"))
     assert re.sub(" *  #.*", "", english) == re.sub(" *  #.*", "", chinese)
 
@@ -130,7 +129,7 @@ def test_the_snippet_is_the_same_in_chinese() -> None:
     ("form", "read"),
     [("parquet", pd.read_parquet), ("csv", pd.read_csv), ("jsonl", lambda path: pd.read_json(path, lines=True))],
 )
-def test_decoded_in_every_form_there_are_as_many_records(form: str, read: Any, tmp_path: Path) -> None:
+def test_decoded_in_every_form_there_are_as_many_records(form, read, tmp_path):
     case, records = recorded.case("producer-offline"), [*recorded.truth("producer-offline")]
     write.decoded(case, tmp_path, body=False, form=form)
     for table, places in (("messages", {t["physical_offset"] for t in records}), ("skipped", None)):

@@ -7,8 +7,6 @@ import tarfile
 import tracemalloc
 import zipfile
 import zlib
-from collections.abc import Callable
-from pathlib import Path
 
 import effort
 import numpy as np
@@ -26,7 +24,7 @@ NOISE = b"".join(struct.pack(">I", zlib.crc32(struct.pack(">I", n))) for n in ra
 MIB = 1 << 20
 
 
-def tar_with(*members: tuple[str, bytes, bytes]) -> bytes:
+def tar_with(*members):
     """Return a tar of (name, type, data)."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as tar:
@@ -37,21 +35,21 @@ def tar_with(*members: tuple[str, bytes, bytes]) -> bytes:
     return out.getvalue()
 
 
-def patched_zip(own: int, listed: int, byte: int) -> bytes:
+def patched_zip(own, listed, byte):
     """Return a zip with a byte changed in its only member's header and in its directory."""
     data = bytearray(zip_of({"x.log": LOG}))
     data[own] = data[data.index(b"PK\1\2") + listed] = byte
     return bytes(data)
 
 
-def overlapping() -> bytes:
+def overlapping():
     packed = bytearray(zip_of({"x": NOISE[:5000], "y": NOISE[5000:10_000]}))
     second = packed.index(b"PK\x01\x02", packed.index(b"PK\x01\x02") + 1)
     packed[second + 42 : second + 46] = bytes(4)  # both directory entries now point at the first member
     return bytes(packed)
 
 
-def huge_header() -> bytes:
+def huge_header():
     info = tarfile.TarInfo("x")
     info.type, info.size = tarfile.XHDTYPE, 1 << 33
     return info.tobuf(tarfile.GNU_FORMAT) + bytes(4096)
@@ -83,7 +81,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-def stored(tmp_path: Path) -> int:
+def stored(tmp_path):
     return sum(p.stat().st_blocks * 512 for p in (tmp_path / "spool").rglob("*"))
 
 
@@ -95,7 +93,7 @@ def test_what_is_hostile_is_refused_and_the_rest_is_read(tmp_path, make, read, r
     assert sorted(p.name for p in tmp_path.iterdir()) == ["e", "spool"]
 
 
-def test_members_keep_the_time_of_their_last_change(tmp_path: Path) -> None:
+def test_members_keep_the_time_of_their_last_change(tmp_path):
     tar = tarfile.TarInfo("x.log")
     tar.mtime = 1_795_302_431
     put(tmp_path / "e" / "a.tar", tar.tobuf() + bytes(1024))
@@ -108,7 +106,7 @@ def test_members_keep_the_time_of_their_last_change(tmp_path: Path) -> None:
     assert found == {"a.tar!/x.log": 1_795_302_431.0, "b.zip!/y.log": 1_795_302_432.0, "b.zip!/z.log": None}
 
 
-def archive_of_archives() -> bytes:
+def archive_of_archives():
     """Return a tar with a whole zip and, before the last file, a zip and a tar that are damaged."""
     whole = zip_of({"x.log": b"whole", "y.bin": NOISE[:20_000]})
     cut = gzip.compress(bytes(3_000) + NOISE[:20_000])[:9_000]
@@ -116,13 +114,13 @@ def archive_of_archives() -> bytes:
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard.compress])
-def test_a_damaged_archive_in_a_tar_costs_nothing_but_itself(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+def test_a_damaged_archive_in_a_tar_costs_nothing_but_itself(tmp_path, pack):
     read, found = unpacked(tmp_path, {"t": pack(archive_of_archives())})
     assert (read["t!/a.zip!/x.log"], read["t!/z.log"]) == (b"whole", b"last")
     assert {(r.file, r.reason) for r in found.refused} == {("t!/cut.zip", "damaged"), ("t!/cut.tgz", "damaged")}
 
 
-def test_filler_of_a_commit_log_is_no_tar_whatever_its_bytes_add_up_to(tmp_path: Path) -> None:
+def test_filler_of_a_commit_log_is_no_tar_whatever_its_bytes_add_up_to(tmp_path):
     # A filler of 3,981 bytes: its signed bytes add up to -256, and with eight blanks for a checksum to none.
     head = (3981).to_bytes(4, "big") + 0xCBD43194.to_bytes(4, "big")
     assert sum(np.frombuffer(head, np.int8).astype(int)) == -256
@@ -131,12 +129,12 @@ def test_filler_of_a_commit_log_is_no_tar_whatever_its_bytes_add_up_to(tmp_path:
 
 
 @pytest.mark.parametrize("cut", [archive_of_archives()[:12_000], gzip.compress(archive_of_archives())[:9_000]])
-def test_a_tar_that_ends_inside_an_archive_says_so(tmp_path: Path, cut: bytes) -> None:
+def test_a_tar_that_ends_inside_an_archive_says_so(tmp_path, cut):
     contents, found = unpacked(tmp_path, {"t": cut})
     assert {r.file.split("!/")[0] for r in found.refused} == {"t"} and not contents
 
 
-def test_names_from_a_chinese_windows(tmp_path: Path) -> None:
+def test_names_from_a_chinese_windows(tmp_path):
     raw = zip_of({"AAAAAAAA.log": LOG}).replace(b"AAAAAAAA", "日志文件".encode("gbk"))
     assert list(unpacked(tmp_path, {"a.zip": raw})[0]) == ["a.zip!/日志文件.log"]
 
@@ -145,7 +143,7 @@ def test_names_from_a_chinese_windows(tmp_path: Path) -> None:
 
 
 @pytest.mark.seconds
-def test_empty_store_file_unpacks_without_using_disk(tmp_path: Path) -> None:
+def test_empty_store_file_unpacks_without_using_disk(tmp_path):
     """A commitlog honestly shrinks ten thousand to one: it is unpacked, as a file with holes."""
     size = 256 * MIB
     packed = zstandard.compress(tar_of({f"commitlog/{0:020}": b"\x01" * 4096 + bytes(size - 4096)}))
@@ -156,7 +154,7 @@ def test_empty_store_file_unpacks_without_using_disk(tmp_path: Path) -> None:
 
 
 @pytest.mark.seconds
-def test_explosive_member_is_refused_quickly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_explosive_member_is_refused_quickly(tmp_path, monkeypatch):
     monkeypatch.setattr(archives, "RATIO_FREE", 16 * MIB)
     start = effort.worked()
     contents, result = unpacked(tmp_path, {"b.log": LOG, "a.gz": gzip.compress(b"A" * (128 * MIB), 1)})
@@ -166,7 +164,7 @@ def test_explosive_member_is_refused_quickly(tmp_path: Path, monkeypatch: pytest
     assert stored(tmp_path) < MIB
 
 
-def test_many_members_that_are_absurd_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_members_that_are_absurd_together(tmp_path, monkeypatch):
     monkeypatch.setattr(archives, "TOTAL_FREE", 64 * MIB)
     inner = zip_of({f"{n}": bytes(4 * MIB) for n in range(8)})
     _, found = unpacked(tmp_path, {"a.zip": zip_of({f"{n}.zip": inner for n in range(16)})})
@@ -174,7 +172,7 @@ def test_many_members_that_are_absurd_together(tmp_path: Path, monkeypatch: pyte
     assert sum(f.bytes for f in found.files) <= 68 * MIB and stored(tmp_path) < MIB
 
 
-def ten_gigabytes() -> bytes:
+def ten_gigabytes():
     """A zlib stream of 10 GiB of zeros: one block that stands for a mebibyte, again and again."""
     deflate = zlib.compressobj(9)
     first = deflate.compress(bytes(MIB)) + deflate.flush(zlib.Z_FULL_FLUSH)
@@ -184,7 +182,7 @@ def ten_gigabytes() -> bytes:
 
 
 @pytest.mark.seconds
-def test_a_body_of_ten_gigabytes(tmp_path: Path) -> None:
+def test_a_body_of_ten_gigabytes(tmp_path):
     bomb, path = ten_gigabytes(), tmp_path / f"{0:020}"
     packed = stores.Record(body=bomb, sys_flag=stores.BITS["zlib"])
     path.write_bytes(stores.store([packed, stores.Record(topic=b"next", body=b"after it")]).data)

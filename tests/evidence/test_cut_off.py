@@ -1,9 +1,6 @@
 """A file that is cut off while it is read: a mapped one would end the process (SIGBUS), so each of these tests could end the whole run."""
 
 import os
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
 
 import numba
 import numpy as np
@@ -23,13 +20,13 @@ ID = "0A142C1500000C387F4466D0DB3F0003"
 
 
 @pytest.fixture
-def commitlog(tmp_path: Path) -> Path:
+def commitlog(tmp_path):
     path = tmp_path / f"{0:020}"
     path.write_bytes(store([Record(body=bytes([n % 251]) * 900) for n in range(400)], 0).data)
     return path
 
 
-def test_kernels_are_not_compiled_again_for_a_mapped_file(tmp_path: Path) -> None:
+def test_kernels_are_not_compiled_again_for_a_mapped_file(tmp_path):
     (tmp_path / "x").write_bytes(b"abc")
     with open_raw(tmp_path / "x") as file:
         mapped = buffers.mapped(file, 3)
@@ -39,14 +36,14 @@ def test_kernels_are_not_compiled_again_for_a_mapped_file(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("how", [buffers.mapped, lambda file, size: buffers.read(file, buffers.space(size), 0, size)])
-def test_a_file_that_is_shorter_than_it_was_is_named_so(tmp_path: Path, how: Callable[..., Any]) -> None:
+def test_a_file_that_is_shorter_than_it_was_is_named_so(tmp_path, how):
     (tmp_path / "x").write_bytes(b"abc")
     with open_raw(tmp_path / "x") as file, pytest.raises(Shrunk) as caught:
         how(file, 5000)
     assert (refusal("x", caught.value).reason, refusal("x", caught.value).detail) == ("shrunk", "3 / 5,000")
 
 
-def test_a_commitlog(commitlog: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_commitlog(commitlog, monkeypatch):
     monkeypatch.setattr(segments, "BATCH_BYTES", 50_000)
     file = segments.examine("x", str(commitlog))
     read = segments.messages(file, 0, file.used, Wanted(("physical_offset", "body_crc")))
@@ -57,7 +54,7 @@ def test_a_commitlog(commitlog: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         next(segments.messages(file, 0, file.used, Wanted(("physical_offset",))))
 
 
-def test_a_consume_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_consume_queue(tmp_path, monkeypatch):
     units = np.zeros(2000, consumequeue.PLAIN)
     units["physical_offset"], units["size"] = np.arange(2000) * 200, 200
     path = put(tmp_path / "consumequeue" / "T" / "0" / f"{0:020}", units.tobytes())
@@ -68,7 +65,7 @@ def test_a_consume_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert sum(batch.num_rows for batch in read) == 1900
 
 
-def test_an_index_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_index_file(tmp_path, monkeypatch):
     path, count = tmp_path / "index", 1000
     head, table = np.zeros(1, index.HEAD), np.zeros(count + 1, index.ENTRY)
     at = 1_700_000_000_000
@@ -84,13 +81,13 @@ def test_an_index_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(batch.num_rows for batch in read) == 900
 
 
-def test_a_log_that_is_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_log_that_is_searched(tmp_path, monkeypatch):
     path = tmp_path / "x.log"
     path.write_text("".join(f"line {n} {ID if n % 1000 == 0 else ''}\n" for n in range(1, 20_001)))
     monkeypatch.setattr(mentions, "WINDOW", 10_000)
     real = mentions._windows
 
-    def cut(text: LogFile) -> Iterator[bytes]:
+    def cut(text):
         for number, data in enumerate(real(text)):
             yield data
             if number == 5:

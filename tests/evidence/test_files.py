@@ -8,7 +8,6 @@ import lzma
 import os
 import random
 import struct
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -44,7 +43,7 @@ NESTED = {"in.tar.gz": gzip.compress(tar_of({"x.1.log.gz": gzip.compress(LOG)}))
     # Packed bytes hold the time they were packed at: no name for a test that two processes collect.
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_opens_by_content(tmp_path: Path, name: str, data: bytes, file: str) -> None:
+def test_opens_by_content(tmp_path, name, data, file):
     contents, result = unpacked(tmp_path, {name: data})
     assert contents == {file: LOG} and result.refused == []
     [one] = result.files
@@ -58,7 +57,7 @@ def test_opens_by_content(tmp_path: Path, name: str, data: bytes, file: str) -> 
 
 @pytest.mark.parametrize("mark", ["\ufeff", ""])
 @pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
-def test_utf16_texts_become_utf8(tmp_path: Path, codec: str, mark: str) -> None:
+def test_utf16_texts_become_utf8(tmp_path, codec, mark):
     """PowerShell's `>` writes logs so; without the mark where somebody appended to a file or cut it."""
     text = LOG.decode() + "2024-05-14 10:22:32 WARN main - 订单 \U0001f4a5 failed\r\n"
     raw = mark.encode(codec) + text.encode(codec)
@@ -80,12 +79,12 @@ def test_utf16_texts_become_utf8(tmp_path: Path, codec: str, mark: str) -> None:
     ],
     ids=lambda _: "",
 )  # fmt: skip
-def test_numbers_are_no_utf16_text(tmp_path: Path, raw: bytes) -> None:
+def test_numbers_are_no_utf16_text(tmp_path, raw):
     contents, found = unpacked(tmp_path, {"x": raw})
     assert found.files[0].path == tmp_path / "e" / "x" and contents == {"x": raw}
 
 
-def test_evidence_that_is_an_archive_or_a_file(tmp_path: Path) -> None:
+def test_evidence_that_is_an_archive_or_a_file(tmp_path):
     packed, plain = put(tmp_path / "e.zip", zip_of({"evidence/x.log": LOG})), put(tmp_path / "one.log", LOG)
     for path, name in ((packed, "e.zip!/evidence/x.log"), (plain, "one.log")):
         (one,) = open_evidence(path, tmp_path / f"spool of {path.name}").files
@@ -94,7 +93,7 @@ def test_evidence_that_is_an_archive_or_a_file(tmp_path: Path) -> None:
         open_evidence(tmp_path / "none", tmp_path / "s3")
 
 
-def test_evidence_stays_as_it_was(tmp_path: Path) -> None:
+def test_evidence_stays_as_it_was(tmp_path):
     root = written(tmp_path, {"a.log": LOG, "b.gz": gzip.compress(LOG), "c.zip": zip_of({"x": LOG})})
     for path in (*root.iterdir(), root):
         os.utime(path, (1_000_000_000, 1_100_000_000))
@@ -103,14 +102,14 @@ def test_evidence_stays_as_it_was(tmp_path: Path) -> None:
     assert {p.name: (p.stat().st_mtime_ns, p.stat().st_size, p.stat().st_atime_ns) for p in root.iterdir()} == before
 
 
-def test_what_is_no_readable_file_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_no_readable_file_is_listed(tmp_path, monkeypatch):
     root = written(tmp_path, {"a.log": LOG, "b.log": LOG})
     (root / "out").symlink_to(put(tmp_path / "secret", "secret"))
     (root / "loop").symlink_to(root)
     os.mkfifo(root / "pipe")
     real = evidence.open_readonly
 
-    def deny(path: Path | str) -> object:
+    def deny(path):
         if Path(path).name == "b.log":
             raise PermissionError(13, "Permission denied")
         return real(path)
@@ -126,7 +125,7 @@ def test_what_is_no_readable_file_is_listed(tmp_path: Path, monkeypatch: pytest.
 @pytest.mark.parametrize(
     "pack", [gzip.compress, zstandard.compress, bz2.compress, functools.partial(lzma.compress, preset=0)]
 )
-def test_a_cut_off_log_keeps_its_beginning(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+def test_a_cut_off_log_keeps_its_beginning(tmp_path, pack):
     text = b"".join(
         b"2024-05-14 10:22:31 INFO main - %d %s\n" % (i, hashlib.sha256(b"%d" % i).hexdigest().encode())
         for i in range(30_000)

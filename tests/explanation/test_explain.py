@@ -3,7 +3,6 @@
 import gzip
 import json
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pastes
@@ -11,7 +10,6 @@ import pyarrow.dataset as ds
 import pytest
 from click.testing import CliRunner
 from folders import opened
-from pastes import Paste
 from processes import typed
 from table import rows_of
 
@@ -31,12 +29,12 @@ NO_ROUTE = "org.apache.rocketmq.client.exception.MQClientException: No route inf
 
 
 @pytest.mark.parametrize("row", rows_of(__file__, "pastes"), ids=lambda row: row["name"])
-def test_a_paste_line_by_line(row: dict[str, Any]) -> None:
+def test_a_paste_line_by_line(row):
     found = [[each["line"], each["slug"], each["title"]] for each in explain(row["text"])]
     assert [each[: len(wanted)] for each, wanted in zip(found, row["lines"], strict=True)] == row["lines"]
 
 
-def test_ids_are_taken_apart_and_paired() -> None:
+def test_ids_are_taken_apart_and_paired():
     rows = explain(f"> `{SENT}`")
     by_kind = {row["text"]: row for row in rows if row["kind"] == "id"}
     assert set(by_kind) == {UNIQ, OFFSET}
@@ -45,7 +43,7 @@ def test_ids_are_taken_apart_and_paired() -> None:
     assert rows[0]["slug"] == "send-result"
 
 
-def test_a_printed_message_is_paired_with_the_offset_id_of_its_place() -> None:
+def test_a_printed_message_is_paired_with_the_offset_id_of_its_place():
     # 0x1EE5 is 7909.
     printed = f"MessageExt [queueId=1, storeSize=300, queueOffset=0, sysFlag=0, commitLogOffset=7909, properties={{UNIQ_KEY={UNIQ}}}]"
     rows = explain(f"{printed}\nqueryMsgById -i {OFFSET}")
@@ -53,7 +51,7 @@ def test_a_printed_message_is_paired_with_the_offset_id_of_its_place() -> None:
     assert OFFSET in ids[UNIQ] and UNIQ in ids[OFFSET]
 
 
-def test_thereleases_of_a_paste_are_narrowed_by_its_logs() -> None:
+def test_thereleases_of_a_paste_are_narrowed_by_its_logs():
     """UNKNOWN_ERROR: a remark of SendMessageProcessor in every release, a WARN of ReplyMessageProcessor since 4.8.0."""
     old = "2020-01-01 10:00:00 WARN x - putMessage message topic length too long 149"
     new = "2020-01-01 10:00:00 WARN x - slave[1.1.1.1] request offset=9 greater than local commitLog offset=7."
@@ -61,7 +59,7 @@ def test_thereleases_of_a_paste_are_narrowed_by_its_logs() -> None:
     assert releases_of(explain("MQBrokerException: CODE: 1  DESC: UNKNOWN_ERROR")) is None
 
 
-def test_every_known_text_is_explained() -> None:
+def test_every_known_text_is_explained():
     for event in EVENTS.values():
         rows = [row for row in explain(event.example) if row["kind"] == "log"]
         assert rows and rows[0]["slug"] is not None and rows[0]["meaning"], (event.slug, rows)
@@ -69,7 +67,7 @@ def test_every_known_text_is_explained() -> None:
             assert "benign" in rows[0]["meaning"], event.slug
 
 
-def test_a_triage_explains_a_paste_before_it_imports_anything_heavy(tmp_path: Path) -> None:
+def test_a_triage_explains_a_paste_before_it_imports_anything_heavy(tmp_path):
     (tmp_path / "paste.txt").write_text(NO_ROUTE)
     code = """import sys, click
 from kit.cli.main import cli
@@ -82,7 +80,7 @@ cli(["triage", sys.argv[1], "--workspace", sys.argv[2]])"""
     assert done.stderr == "first\n"
 
 
-def test_the_command_reads_a_file_or_standard_input(tmp_path: Path) -> None:
+def test_the_command_reads_a_file_or_standard_input(tmp_path):
     (tmp_path / "paste.txt").write_bytes(f"磁盘满了\n{NO_ROUTE}\n".encode("gb18030"))
     out = tmp_path / "deep" / "rows.json"
     done = CliRunner().invoke(cli, ["explain", str(tmp_path / "paste.txt"), "--json", str(out)])
@@ -95,14 +93,14 @@ def test_the_command_reads_a_file_or_standard_input(tmp_path: Path) -> None:
     assert "topic-no-route" in CliRunner().invoke(cli, ["explain", *NO_ROUTE.split()]).output
 
 
-def test_what_is_shown_cannot_act_on_a_terminal() -> None:
+def test_what_is_shown_cannot_act_on_a_terminal():
     shown = blocks(explain("\x1b]0;title\x07 CODE: 17 \x9b31m \u202e rm"), "en")
     assert all(c.isprintable() or c == "\n" for c in shown)
     assert blocks([], "en")
 
 
 @pytest.mark.parametrize("case", ROWS, ids=lambda case: case["text"][:40])
-def test_what_a_line_says(case: dict[str, Any]) -> None:
+def test_what_a_line_says(case):
     every = explain(case["text"])
     assert all(set(row) == KEYS for row in every)
     ids, rows = ([row for row in every if (row["kind"] == "id") is wanted] for wanted in (True, False))
@@ -118,20 +116,20 @@ def test_what_a_line_says(case: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(("text", "times"), rows_of(__file__, "times_that_a_kernel_prints"))
-def test_times_that_a_kernel_prints(text: str, times: list[str | None], tmp_path: Path) -> None:
+def test_times_that_a_kernel_prints(text, times, tmp_path):
     case = opened(tmp_path, {"kernel.txt": text})
     found = ds.dataset(case.folder("logs"), format="parquet").to_table().to_pylist()
     assert [f"{row['ts']:%Y-%m-%d %H:%M:%S}" if row["ts"] else None for row in found] == times
 
 
 @pytest.mark.parametrize(("line", "wrong", "right"), rows_of(__file__, "what_the_text_must_not_say"))
-def test_what_a_text_says_is_upstreams_behaviour(line: str, wrong: str, right: str) -> None:
+def test_what_a_text_says_is_upstreams_behaviour(line, wrong, right):
     said = " ".join(CliRunner().invoke(cli, ["explain", "-"], input=line).output.split())
     assert right in said and wrong not in said
 
 
 @pytest.mark.parametrize("paste", pastes.EVERY, ids=lambda paste: paste.name)
-def test_its_lines_and_ids_are_recognised_and_its_words_understood(paste: Paste) -> None:
+def test_its_lines_and_ids_are_recognised_and_its_words_understood(paste):
     """Ids that are held against each other, and checks that overtake the local transaction."""
     rows = explain(paste.text)
     slugs = {row["slug"] for row in rows}
@@ -142,18 +140,18 @@ def test_its_lines_and_ids_are_recognised_and_its_words_understood(paste: Paste)
     assert bool(context.overtaken(paste.text)) == ("check-overtakes-local" in slugs) == overtaken
 
 
-def test_the_lines_quoted_are_those_with_the_ids() -> None:
+def test_the_lines_quoted_are_those_with_the_ids():
     found = context.mixed(f"a\n\n> {pastes.UNIQ}\n<br>b<br>x {pastes.OFFSET} why")
     assert found is not None and (found.at, found.offset_ids, found.uniq_keys) == ((3, 4), 1, 1)
 
 
-def test_text_that_has_something_to_explain() -> None:
+def test_text_that_has_something_to_explain():
     explained = (pastes.UNIQ, pastes.OFFSET.lower(), "checkLocalTransaction during the local transaction")
     others = ("0123456789abcdef0123456789abcdef  archive.zip", "a shopping list")
     assert [text for text in (*explained, *others) if context.speaks(text)] == [*explained]
 
 
-def test_lines_of_a_clients_log_compare_no_ids() -> None:
+def test_lines_of_a_clients_log_compare_no_ids():
     printed = (
         f"2026-11-22 07:50:22,022 WARN RocketmqClient - Message{{topic='orders', flag=0, properties={{UNIQ_KEY={pastes.UNIQ}, WAIT=true}}, body=[123], transactionId='null'}}\n"
         f"2026-11-22 07:50:23,023 INFO RocketmqClient - send expire msg back. topic=orders, msgId={pastes.OFFSET}, queueId=0\n"

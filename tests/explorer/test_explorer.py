@@ -5,7 +5,6 @@ import json
 import shlex
 import subprocess
 import threading
-from pathlib import Path
 from typing import Any
 
 import anywidget
@@ -18,7 +17,6 @@ from stores import Record, store
 import kit
 from kit.causes import results
 from kit.charts import pictures
-from kit.explorer.explorer import Explorer
 from kit.explorer.selection import Selection
 from kit.notebook import Inquiry
 
@@ -29,7 +27,7 @@ LEVELS = ("INFO", "WARN", "ERROR")
 
 
 @pytest.fixture(scope="module")
-def evidence(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def evidence(tmp_path_factory):
     """Twelve records of two topics in a store and its copy, thirty log entries that name them."""
     root = tmp_path_factory.mktemp("explorer") / "evidence"
     records = [
@@ -51,16 +49,16 @@ def evidence(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def case(evidence: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
+def case(evidence, tmp_path_factory):
     base = tmp_path_factory.getbasetemp() / "explorer-workspace"
     return kit.open_case(evidence, base, tz_app="UTC")
 
 
-def explored(case: Any, **narrowed: Any) -> Explorer:
+def explored(case, **narrowed):
     return kit.explore(case, interactive=False, **narrowed)
 
 
-def test_every_entry_and_every_record_once(case: Any) -> None:
+def test_every_entry_and_every_record_once(case):
     explorer = explored(case)
     assert len(explorer.entries) == 30 and list(explorer.entries["line"]) == list(range(1, 31))
     assert len(explorer.records) == 12 and set(explorer.records["topic"]) == {"orders", "stock"}
@@ -70,7 +68,7 @@ def test_every_entry_and_every_record_once(case: Any) -> None:
     assert explorer.records["store_timestamp"].iloc[0] == pd.Timestamp(START, unit="ms", tz="UTC")
 
 
-def test_arguments_narrow_both_where_both_have_the_field(case: Any) -> None:
+def test_arguments_narrow_both_where_both_have_the_field(case):
     until = dt.datetime(2026, 11, 20, 23, 19, 30, tzinfo=dt.UTC)
     narrowed = explored(case, topics="orders", since="2026-11-20T23:19:22Z", until=until)
     # Records 2, 4, 6, 8, 10 are of `orders`; entries 3, 5, 7, 9 name it (the one of second 10 + 20 does not).
@@ -90,7 +88,7 @@ def test_a_value_that_is_not_there_is_refused_with_those_that_are(case, field, v
         explored(case, **{field: value})
 
 
-def test_the_times_of_the_case_are_obeyed(evidence: Path, tmp_path: Path) -> None:
+def test_the_times_of_the_case_are_obeyed(evidence, tmp_path):
     times = {"since": "2026-11-20T23:19:25Z", "until": "2026-11-20T23:19:27Z"}
     explorer = explored(kit.open_case(evidence, tmp_path / "ws", tz_app="UTC", **times))
     assert list(explorer.records["keys"]) == ["K5", "K6", "K7"]
@@ -98,7 +96,7 @@ def test_the_times_of_the_case_are_obeyed(evidence: Path, tmp_path: Path) -> Non
     assert list(explorer.entries["line"]) == [6, 7]
 
 
-def test_a_message_is_shown_with_a_minute_around_it(case: Any) -> None:
+def test_a_message_is_shown_with_a_minute_around_it(case):
     span = explored(case, message="0A14511500000C387F4466DA1B000005").selection
     at = dt.datetime.fromtimestamp(START / 1000 + 5, dt.UTC)
     assert (span.since, span.until) == (at - dt.timedelta(minutes=1), at + dt.timedelta(minutes=1))
@@ -106,18 +104,18 @@ def test_a_message_is_shown_with_a_minute_around_it(case: Any) -> None:
         explored(case, message="nobody-knows")
 
 
-def parts(view: Any, kind: type) -> list[Any]:
+def parts(view, kind):
     """Return the widgets of a kind inside a widget, in order."""
     if isinstance(view, kind):
         return [view]
     return [each for child in getattr(view, "children", ()) for each in parts(child, kind)]
 
 
-def chips(view: Any) -> list[str]:
+def chips(view):
     return [button.description for button in view.chips.children]
 
 
-def test_what_is_clicked_dragged_and_chosen_is_followed_by_all_and_is_a_value(case: Any) -> None:
+def test_what_is_clicked_dragged_and_chosen_is_followed_by_all_and_is_a_value(case):
     explorer = kit.explore(case, topics="orders")
     view = explorer.widget
     assert view.counts.value == "15 of 30 log entries · 6 of 12 records" and chips(view) == ["topic: orders", "Clear"]
@@ -145,12 +143,12 @@ def test_what_is_clicked_dragged_and_chosen_is_followed_by_all_and_is_a_value(ca
     assert explorer.selection.as_dict() == {} and view.counts.value == "30 of 30 log entries · 12 of 12 records"
 
 
-def test_a_click_while_another_is_drawn_is_not_lost(case: Any) -> None:
+def test_a_click_while_another_is_drawn_is_not_lost(case):
     """JupyterLab sends clicks to threads of their own."""
     view = kit.explore(case).widget
     begun, clicked = threading.Event(), threading.Event()
 
-    def slow() -> None:
+    def slow():
         begun.set()
         assert clicked.wait(10)
 
@@ -168,7 +166,7 @@ def test_a_click_while_another_is_drawn_is_not_lost(case: Any) -> None:
     assert view.counts.value.startswith("5 of 30 log entries")
 
 
-def test_what_is_searched_is_in_entries_and_keys_in_capitals_or_not(case: Any) -> None:
+def test_what_is_searched_is_in_entries_and_keys_in_capitals_or_not(case):
     explorer = kit.explore(case)
     view = explorer.widget
     view.search.value = "KEY=k1"
@@ -183,7 +181,7 @@ def test_what_is_searched_is_in_entries_and_keys_in_capitals_or_not(case: Any) -
     assert view.search.value == "" and explorer.selection == Selection()
 
 
-def test_cells_follow_scales_change_and_rows_can_be_opened(case: Any) -> None:
+def test_cells_follow_scales_change_and_rows_can_be_opened(case):
     inquiry = Inquiry(case, {"findings": [], "root_causes": []}, "en", True)
     explorer = inquiry.explore(topics="stock")
     followed = explorer.follow(explorer.table)
@@ -203,7 +201,7 @@ def test_cells_follow_scales_change_and_rows_can_be_opened(case: Any) -> None:
     assert still.follow(still.table).frame.equals(still.table().frame)
 
 
-def test_a_result_table_is_drawn_as_far_as_it_is_selected(case: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_result_table_is_drawn_as_far_as_it_is_selected(case, monkeypatch):
     monkeypatch.setattr(results, "names", lambda _: ["sent"])
     monkeypatch.setattr(results, "table", lambda *_: pd.DataFrame({"topic": ["orders", "stock"], "n": [1, 2]}))
     inquiry = Inquiry(case, {"findings": [], "root_causes": []}, "en", False)
@@ -211,7 +209,7 @@ def test_a_result_table_is_drawn_as_far_as_it_is_selected(case: Any, monkeypatch
     assert drawn.table["n"].tolist() == [2]
 
 
-def test_what_is_shown_acts_nowhere_and_says_where_nothing_matches(case: Any) -> None:
+def test_what_is_shown_acts_nowhere_and_says_where_nothing_matches(case):
     view = kit.explore(case).widget
     said = json.dumps([place.outputs for place in parts(view, ipywidgets.Output)])
     html = json.loads(said)[0][0]["data"]["text/html"]
@@ -221,7 +219,7 @@ def test_what_is_shown_acts_nowhere_and_says_where_nothing_matches(case: Any) ->
 
 
 @pytest.mark.seconds
-def test_evidence_without_logs_or_without_records(tmp_path: Path, evidence: Path) -> None:
+def test_evidence_without_logs_or_without_records(tmp_path, evidence):
     alone = kit.explore(kit.open_case(evidence / "app.log", tmp_path / "a", tz_app="UTC"))
     assert len(alone.entries) == 30 and alone.records.empty
     assert alone.widget.counts.value == "30 of 30 log entries · 0 of 0 records"
@@ -232,7 +230,7 @@ def test_evidence_without_logs_or_without_records(tmp_path: Path, evidence: Path
     assert nothing.selection.as_dict() == {} and nothing.widget.counts.value
 
 
-def test_one_built_anew_where_a_table_was_read_again(case: Any) -> None:
+def test_one_built_anew_where_a_table_was_read_again(case):
     before = explored(case).parts["entries"].folder
     case.workspace.forget(case.folder("logs").name)
     again = kit.open_case(case.path, case._base, tz_app="UTC")
@@ -240,7 +238,7 @@ def test_one_built_anew_where_a_table_was_read_again(case: Any) -> None:
 
 
 @pytest.mark.spark
-def test_everything_selected_as_a_spark_frame(case: Any, spark: Any) -> None:
+def test_everything_selected_as_a_spark_frame(case, spark):
     explorer = explored(case, topics="orders", since="2026-11-20T23:19:22Z")
     assert explorer.spark("records").count() == len(explorer.records) == 5
     assert {row["line"] for row in explorer.spark("entries").select("line").collect()} == set(explorer.entries["line"])
@@ -249,7 +247,7 @@ def test_everything_selected_as_a_spark_frame(case: Any, spark: Any) -> None:
 UTC = dt.UTC
 
 
-def test_it_is_made_of_plain_arguments_and_gives_them_back() -> None:
+def test_it_is_made_of_plain_arguments_and_gives_them_back():
     chosen = Selection("2026-11-20T10:00:00+08:00", "", topics="T", levels=["WARN", "ERROR", "WARN"])
     assert chosen.since == dt.datetime(2026, 11, 20, 2, tzinfo=UTC) and chosen.until is None
     assert chosen.as_dict() == {"since": "2026-11-20T02:00:00+00:00", "topics": ["T"], "levels": ["WARN", "ERROR"]}
@@ -259,7 +257,7 @@ def test_it_is_made_of_plain_arguments_and_gives_them_back() -> None:
         Selection("yesterday")
 
 
-def test_two_leave_what_both_leave() -> None:
+def test_two_leave_what_both_leave():
     wide = Selection("2026-11-20T00:00", "2026-11-20T10:00", topics=["A", "B"])
     narrow = Selection("2026-11-20T01:00", "2026-11-20T11:00", topics=["B"], stages="half")
     both = wide & narrow
@@ -268,7 +266,7 @@ def test_two_leave_what_both_leave() -> None:
     assert wide & Selection() == wide
 
 
-def test_it_narrows_any_table_by_the_columns_it_knows() -> None:
+def test_it_narrows_any_table_by_the_columns_it_knows():
     chosen = Selection("2026-11-20T00:00:01", "2026-11-20T00:00:02", topics="T", events=["busy"])
     times = pd.to_datetime([f"2026-11-20T00:00:0{n}" for n in range(4)])
     frame = pd.DataFrame({"store_timestamp": times, "topic": ["T", "T", "U", "T"], "n": range(4)})
@@ -283,7 +281,7 @@ def test_it_narrows_any_table_by_the_columns_it_knows() -> None:
     assert len(chosen.keep(other)) == 3 and list(chosen.keep(frame.head(0)).columns) == list(frame.columns)
 
 
-def test_values_are_quoted_in_the_shell(tmp_path: Path) -> None:
+def test_values_are_quoted_in_the_shell(tmp_path):
     evidence = tmp_path / "it's; $(touch x) evidence.log"
     evidence.write_text("x\n")
     case = kit.open_case(evidence, tmp_path / "ws", tz_app="+08:00")

@@ -9,7 +9,7 @@ from kit import formats
 
 
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home" / ".cache"))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
     (tmp_path / "tmp").mkdir()
@@ -17,19 +17,19 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home" / ".cache" / "rmq-kit" / "numba"
 
 
-def test_the_cache_of_the_user_is_made_private(cache: Path) -> None:
+def test_the_cache_of_the_user_is_made_private(cache):
     assert formats._numba_cache() == str(cache) and stat.S_IMODE(cache.stat().st_mode) == 0o700
     cache.chmod(0o755)
     assert formats._numba_cache() == str(cache) and stat.S_IMODE(cache.stat().st_mode) == 0o700
 
 
-def test_a_shared_folder_with_the_sticky_bit_may_be_above(cache: Path) -> None:
+def test_a_shared_folder_with_the_sticky_bit_may_be_above(cache):
     cache.parents[2].chmod(0o1777)
     assert formats._numba_cache() == str(cache)
 
 
 @pytest.mark.parametrize("how", ["others", "group", "parent", "link", "file", "owner", "planted"])
-def test_what_others_can_write_is_never_read(cache: Path, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_others_can_write_is_never_read(cache, how, monkeypatch):
     cache.mkdir(mode=0o700, parents=True)
     if how in ("others", "group"):
         cache.chmod(0o702 if how == "others" else 0o720)

@@ -13,16 +13,16 @@ from kit.formats import printed_times, values
 
 
 @pytest.mark.parametrize(("value", "bits", "expected"), rows_of(__file__, "integers") + [("9" * 5000, 64, None)])
-def test_integer(value: object, bits: int, expected: int | None) -> None:
+def test_integer(value, bits, expected):
     assert values.integer(value, bits) == expected
 
 
 @pytest.mark.parametrize(("text", "expected"), rows_of(__file__, "numbers_lose_their_fraction"))
-def test_numbers_lose_their_fraction(text: str | None, expected: int | None) -> None:
+def test_numbers_lose_their_fraction(text, expected):
     assert values.truncated(text) == expected
 
 
-def test_the_years_that_nanoseconds_count() -> None:
+def test_the_years_that_nanoseconds_count():
     epoch = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - arithmetic only
     ms = [(dt.datetime(year, 1, 1) - epoch) // dt.timedelta(milliseconds=1) for year in (1677, 1678, 2261, 2262, 9999)]  # noqa: DTZ001
     assert [printed_times.instant(m) is not None for m in ms] == [False, True, True, False, False]
@@ -37,14 +37,14 @@ ANYTHING = st.one_of(ODD, st.integers(), st.floats(), st.booleans(), TEXTS)
 
 
 @given(st.lists(st.fixed_dictionaries(dict.fromkeys(SCHEMA.names, ANYTHING)), max_size=5))
-def test_a_batch_of_anything(rows: list[dict[str, object]]) -> None:
+def test_a_batch_of_anything(rows):
     made = values.batch(rows, SCHEMA)
     assert made.schema == SCHEMA and made.num_rows == len(rows)
     for text in made.column("s").to_pylist():
         assert text is None or text.encode().decode() == text
 
 
-def test_only_what_does_not_fit_is_lost() -> None:
+def test_only_what_does_not_fit_is_lost():
     rows = [{"n": 1, "t": 0, "s": "a", "m": [("k", "v")]}, {"n": 2**31, "t": 2**64, "s": "\ud800", "m": None}]
     assert values.batch(rows, SCHEMA).to_pylist() == [
         {"n": 1, "t": dt.datetime(1970, 1, 1, tzinfo=dt.UTC), "s": "a", "m": [("k", "v")]},

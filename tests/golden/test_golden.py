@@ -3,9 +3,6 @@
 `python -m tests.golden NAME` prints the same differences; `--update` keeps what is found now, after it was read.
 """
 
-from pathlib import Path
-from typing import Any
-
 import golden
 import plain_reader
 import pytest
@@ -20,17 +17,17 @@ LATER = rows_of(__file__, "later")
 ROOTS = {cause for name in recorded.EVERY for cause in recorded.label(name)["root_causes"]}
 
 
-def every() -> list[Any]:
+def every():
     return [pytest.param(name, marks=pytest.mark.recordings) if name in LATER else name for name in recorded.EVERY]
 
 
-def test_every_recording_has_its_findings() -> None:
+def test_every_recording_has_its_findings():
     assert {path.stem for path in golden.KEPT.glob("*.json")} == set(golden.NAMES)
 
 
 @pytest.mark.seconds
 @pytest.mark.parametrize("name", every())
-def test_a_recording_finds_what_it_found_and_what_its_label_says(name: str) -> None:
+def test_a_recording_finds_what_it_found_and_what_its_label_says(name):
     """Exactly its root causes, at least its neighbours, and references that resolve."""
     found, label = kit.triage(recorded.case(name)), recorded.label(name)
     _same(golden.load(name), golden.digest(found))
@@ -52,11 +49,11 @@ def test_a_recording_finds_what_it_found_and_what_its_label_says(name: str) -> N
 
 
 @pytest.mark.recordings
-def test_pastes_show_what_they_showed(tmp_path: Path) -> None:
+def test_pastes_show_what_they_showed(tmp_path):
     _same(golden.load(golden.PASTES), golden.pasted(tmp_path))
 
 
-def _same(expected: dict[str, Any], actual: dict[str, Any]) -> None:
+def _same(expected, actual):
     differ = golden.differences(expected, actual)
     assert not differ, f"{len(differ)} differences:\n" + "\n".join(differ)
 
@@ -65,7 +62,7 @@ FOUND = rows_of(__file__, "found")
 
 
 @pytest.mark.parametrize(("changed", "says"), rows_of(__file__, "a_difference_is_a_line_of_its_cause"))
-def test_a_difference_is_a_line_of_its_cause(changed: dict[str, Any], says: str) -> None:
+def test_a_difference_is_a_line_of_its_cause(changed, says):
     kept, now = (golden.digest({"root_causes": [], "findings": [FOUND | each]}) for each in ({}, changed))
     was, is_ = golden.differences(kept, now)
     assert was.startswith("busy: - ") and is_.startswith("busy: + ") and says in is_
@@ -73,7 +70,7 @@ def test_a_difference_is_a_line_of_its_cause(changed: dict[str, Any], says: str)
 
 
 @pytest.mark.parametrize(("where", "counted"), rows_of(__file__, "figures").items())
-def test_the_kept_figures_are_counted_without_the_kit(where: str, counted: dict[str, Any]) -> None:
+def test_the_kept_figures_are_counted_without_the_kit(where, counted):
     name, cause = where.split("/")
     figures = golden.load(name)["findings"][cause]["figures"]
     assert {figure: figures[figure] for figure in counted} == counted
@@ -87,13 +84,13 @@ def test_the_kept_figures_are_counted_without_the_kit(where: str, counted: dict[
         pytest.param(rows_of(__file__, "on_spark"), marks=pytest.mark.recordings),
     ],
 )
-def test_the_same_findings(names: tuple[str, ...]) -> None:
+def test_the_same_findings(names):
     # A process in which the embedded engine ran cannot start a classic session.
     done = typed("-m", "tests.golden", *names, "--spark", cwd=ROOT)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-3000:]
 
 
 @pytest.mark.apache
-def test_every_table_makes_the_same_of_a_few_rows() -> None:
+def test_every_table_makes_the_same_of_a_few_rows():
     done = typed("-m", "pytest", "-q", "-x", "tests/tables", cwd=ROOT, env={"RMQ_KIT_TEST_MASTER": "local[2]"})
     assert done.returncode == 0, done.stdout[-6000:]

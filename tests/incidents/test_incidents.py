@@ -2,8 +2,6 @@
 
 import json
 import re
-from pathlib import Path
-from typing import Any
 
 import folders
 import incidents
@@ -19,23 +17,23 @@ BUSY = incidents.finding(**rows_of(__file__, "busy"))
 QUIET = {**BUSY, "verdict": "ruled_out", "window": None}
 
 
-def findings(*found: dict[str, Any], path: str = "/host/a.zip", first: str | None = None) -> dict[str, Any]:
+def findings(*found, path="/host/a.zip", first=None):
     return incidents.findings(*found, files=[{"file": "a", "sha256": path, "first": first}], path=path)
 
 
-def put(folder: Path, name: str, content: Any, page: bool = False) -> Path:
+def put(folder, name, content, page=False):
     folders.put(folder / name / "findings.json", content if isinstance(content, str) else json.dumps(content))
     if page:
         folders.put(folder / name / "report.html", "")
     return folder / name
 
 
-def at(day: int) -> list[str]:
+def at(day):
     return [f"2026-03-{day:02}T10:00:00.000Z", f"2026-03-{day:02}T10:05:00.000Z"]
 
 
 @pytest.fixture
-def reports(tmp_path: Path) -> Path:
+def reports(tmp_path):
     put(tmp_path, "b/second", findings({**BUSY, "window": at(9)}), page=True)
     suspected = {**BUSY, "verdict": "suspected", "window": at(2)}
     put(tmp_path, "first", findings(suspected, first="2026-03-02T08:00:00.000Z"))
@@ -43,7 +41,7 @@ def reports(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_file_that_is_no_findings_json_is_named_and_the_others_are_read(reports: Path) -> None:
+def test_a_file_that_is_no_findings_json_is_named_and_the_others_are_read(reports):
     put(reports, "cut", '{"schema": 1, "find')
     put(reports, "other", {"schema": 2})
     put(reports, "deep", "[" * 100_000)
@@ -53,12 +51,12 @@ def test_a_file_that_is_no_findings_json_is_named_and_the_others_are_read(report
     assert sorted(said.render().split("/")[0] for said in unread) == ["cut", "deep", "other"]
 
 
-def test_garbage_times_give_no_time(tmp_path: Path) -> None:
+def test_garbage_times_give_no_time(tmp_path):
     put(tmp_path, "a", findings({**BUSY, "window": ["yesterday", "9999-99-99"]}, first="²"))
     assert history.read(tmp_path)[0][0].began is None
 
 
-def test_likeness_is_the_shared_weight_over_all_of_it(reports: Path, tmp_path: Path) -> None:
+def test_likeness_is_the_shared_weight_over_all_of_it(reports, tmp_path):
     # Shared: the step (1) and the name (2). Beside them: confirmed (4) there, suspected (1.5) here.
     (row,) = kit.incidents.start(reports).likeness("b/second").itertuples()
     assert (row.name, row.likeness) == ("first", pytest.approx(3 / 8.5))
@@ -67,21 +65,21 @@ def test_likeness_is_the_shared_weight_over_all_of_it(reports: Path, tmp_path: P
     assert kit.incidents.start(reports).alike().frame["likeness"].tolist() == [1.0, 0.35]
 
 
-def test_what_was_known_before_is_told_with_the_names_both_have(reports: Path) -> None:
+def test_what_was_known_before_is_told_with_the_names_both_have(reports):
     frame = kit.incidents.start(reports).known_before().frame
     assert frame[["name", "cause", "earlier", "known_as", "same"]].values.tolist() == [
         ["b/second", "broker-busy", "first", "suspected", "orders"]
     ]
 
 
-def test_the_latest_is_compared_with_the_one_most_like_it(reports: Path) -> None:
+def test_the_latest_is_compared_with_the_one_most_like_it(reports):
     table = kit.incidents.start(reports).compare()
     assert "first" in table.caption and "b/second" in table.caption
     assert ["The broker was busy", "verdict", "suspected", "confirmed", ""] in table.frame.values.tolist()
 
 
 @pytest.mark.parametrize("where", ["missing", "file"])
-def test_what_is_no_folder_is_said_and_every_table_is_empty(tmp_path: Path, where: str) -> None:
+def test_what_is_no_folder_is_said_and_every_table_is_empty(tmp_path, where):
     if where == "file":
         (tmp_path / where).write_text("x")
     history = kit.incidents.start(tmp_path / where)
@@ -90,12 +88,12 @@ def test_what_is_no_folder_is_said_and_every_table_is_empty(tmp_path: Path, wher
         assert table.frame.empty
 
 
-def test_an_unknown_name_lists_those_there_are(reports: Path) -> None:
+def test_an_unknown_name_lists_those_there_are(reports):
     with pytest.raises(KeyError, match="b/second"):
         kit.incidents.start(reports).alike("nowhere")
 
 
-def test_the_gallery_links_reports_and_loads_nothing(reports: Path) -> None:
+def test_the_gallery_links_reports_and_loads_nothing(reports):
     hostile = {**BUSY, "title": "<script>alert(1)</script>", "summary": "</style><img src=http://x/>"}
     put(reports, 'a"><b', findings(hostile), page=True)
     result = CliRunner().invoke(cli, ["gallery", str(reports)])
@@ -107,7 +105,7 @@ def test_the_gallery_links_reports_and_loads_nothing(reports: Path) -> None:
     assert not re.findall(r'(?:src|href)="(?!#|[\w%./-]+\.html")[^"]*"', page)
 
 
-def test_the_gallery_replaces_its_own_page_and_nobody_elses(reports: Path) -> None:
+def test_the_gallery_replaces_its_own_page_and_nobody_elses(reports):
     history.write(reports)
     history.write(reports)
     (reports / "index.html").write_text("<html>ours</html>")

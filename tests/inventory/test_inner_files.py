@@ -21,7 +21,7 @@ BOX = "".join(f"| {a:12} | {b:9} | {c:23} |\n" for a, b, c in [HEADER, *ROWS]).r
 BOX = f"mysql> select * from t_order;\n{RULE}{BOX}{RULE}"
 
 
-def office(member: str) -> bytes:
+def office(member):
     text = b"<w:t>2026-11-23 10:22:31 WARN [REJECTREQUEST]system busy</w:t>"
     return zip_of({"[Content_Types].xml": b"<Types/>", member: text})
 
@@ -36,12 +36,12 @@ def office(member: str) -> bytes:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )  # fmt: skip
-def test_what_is_not_read_is_listed(name: str, content: bytes, tmp_path: Path) -> None:
+def test_what_is_not_read_is_listed(name, content, tmp_path):
     found = take(tmp_path, {name: content})
     assert (found.items, found.not_recognised) == ((), (name,))
 
 
-def test_what_is_said_around_a_table_stays(tmp_path: Path) -> None:
+def test_what_is_said_around_a_table_stays(tmp_path):
     said = "2026-11-20 23:37:00 [REJECTREQUEST]system busy, start flow control for a while\n"
     kinds = {i.file: i.kind for i in take(tmp_path, {"chat.txt": said + BOX}).items}
     assert kinds["chat.txt#table 1"] == "rows"
@@ -56,13 +56,13 @@ def test_tables_that_are_no_evidence_are_left_out(name, text, times, tmp_path, m
     assert not list((tmp_path / "w").glob("spool/*/files/*"))
 
 
-def test_damage_is_named(tmp_path: Path) -> None:
+def test_damage_is_named(tmp_path):
     book = zip_of({"[Content_Types].xml": b"<Types/>", "xl/workbook.xml": b"<workbook"})
     found = take(tmp_path, {"t.parquet": b"PAR1" + bytes(100) + b"PAR1", "t.xlsx": book})
     assert [(r.file, r.reason) for r in found.refused] == [("t.parquet", "broken"), ("t.xlsx", "broken")]
 
 
-def test_large_unknown_files_are_not_hashed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_unknown_files_are_not_hashed(tmp_path, monkeypatch):
     hashed: list[str] = []
     monkeypatch.setattr("kit.inventory.inventory.sha256", lambda path: hashed.append(path.name) or "0" * 64)
     found = take(
@@ -80,7 +80,7 @@ def test_of_a_long_table_the_first_rows_are_read_and_that_is_said(tmp_path, monk
     assert len(Path(found.items[0].path).read_text().splitlines()) == 20
 
 
-def test_a_full_disk_is_named_and_nothing_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_named_and_nothing_stays(tmp_path, monkeypatch):
     monkeypatch.setattr(recognise, "_SAMPLE", 5)
     monkeypatch.setattr(archives, "KEEP_FREE", 1 << 60)
     log = "2026-11-23 10:22:31 WARN main - putMessage message topic length too long 149\n"

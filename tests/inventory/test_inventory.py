@@ -26,15 +26,15 @@ EXPECTED = {
 
 
 @pytest.fixture(scope="module")
-def evidence() -> Path:
+def evidence():
     return recorded.whole("producer-offline")
 
 
-def sources(found: inventory.Inventory) -> Counter[tuple[str, str | None]]:
+def sources(found):
     return Counter((i.kind, i.source) for i in found.items)
 
 
-def test_folder(evidence: Path, tmp_path: Path) -> None:
+def test_folder(evidence, tmp_path):
     found = inventory.take(evidence, tmp_path)
     kinds = Counter(i.kind for i in found.items)
     assert {k: kinds[k] for k in EXPECTED} == EXPECTED
@@ -53,7 +53,7 @@ def test_folder(evidence: Path, tmp_path: Path) -> None:
     assert broker.first < commitlog.first < commitlog.last < broker.last
 
 
-def test_renamed_and_shuffled(evidence: Path, tmp_path: Path) -> None:
+def test_renamed_and_shuffled(evidence, tmp_path):
     files = sorted(p for p in evidence.rglob("*") if p.is_file() and any(p.read_bytes()))
     random.Random(7).shuffle(files)
     shuffled = take(tmp_path, {f"IMG_{n:04}.jpg": path.read_bytes() for n, path in enumerate(files)})
@@ -63,7 +63,7 @@ def test_renamed_and_shuffled(evidence: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.seconds
-def test_archives(evidence: Path, tmp_path: Path) -> None:
+def test_archives(evidence, tmp_path):
     whole = inventory.take(evidence, tmp_path / "w")
     with zipfile.ZipFile(tmp_path / "e.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(evidence.rglob("*")):
@@ -78,7 +78,7 @@ def test_archives(evidence: Path, tmp_path: Path) -> None:
     assert [a.sha256 for a in streamed.archives] == [hashlib.sha256(SAMPLE.read_bytes()).hexdigest()]
 
 
-def test_twice_in_one_folder(evidence: Path, tmp_path: Path) -> None:
+def test_twice_in_one_folder(evidence, tmp_path):
     both = tmp_path / "both"
     for name in ("a", "b"):
         shutil.copytree(evidence, both / name)
@@ -92,7 +92,7 @@ def test_twice_in_one_folder(evidence: Path, tmp_path: Path) -> None:
         assert len(found.of_kind(kind, replicas=False)) == len(single.of_kind(kind, replicas=False))
 
 
-def test_a_copy_made_earlier(evidence: Path, tmp_path: Path) -> None:
+def test_a_copy_made_earlier(evidence, tmp_path):
     """At 10:00 the commitlog and the log were shorter."""
     early, _ = (shutil.copytree(evidence / "broker", tmp_path / "both" / name) for name in ("early", "late"))
     log = early / "store/commitlog/00000000000000000000"
@@ -107,7 +107,7 @@ def test_a_copy_made_earlier(evidence: Path, tmp_path: Path) -> None:
     assert found.disagree == ()
 
 
-def test_a_table_without_rows_is_no_copy_of_the_one_whose_columns_it_has(tmp_path: Path) -> None:
+def test_a_table_without_rows_is_no_copy_of_the_one_whose_columns_it_has(tmp_path):
     """Packed, as UTF-16 here, a file is hashed as it is read; an empty ledger says that nothing was handled there."""
     head = "keys,uniq_key,result,at\n"
     rows = "".join(f"K{n},7F0000012ACF0C387F446DE0523A{n:04X},OK,2026-11-22 08:03:37.{n:03}\n" for n in range(40))
@@ -118,7 +118,7 @@ def test_a_table_without_rows_is_no_copy_of_the_one_whose_columns_it_has(tmp_pat
     ]
 
 
-def test_photos_are_listed_and_nothing_is_recognised(tmp_path: Path) -> None:
+def test_photos_are_listed_and_nothing_is_recognised(tmp_path):
     photo = b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + random.Random(1).randbytes(5000)
     found = take(tmp_path, {"photo.jpg": photo, "poem.txt": "Roses are red,\nviolets are blue.\n"})
     assert found.not_recognised == ("photo.jpg", "poem.txt") and not found.recognised
@@ -127,7 +127,7 @@ def test_photos_are_listed_and_nothing_is_recognised(tmp_path: Path) -> None:
     assert [item.kind for item in take(tmp_path, {"crash.txt": crash}).items] == ["text"]
 
 
-def test_torn_first_page(evidence: Path, tmp_path: Path) -> None:
+def test_torn_first_page(evidence, tmp_path):
     """A commitlog whose beginning was lost is still one, and its base is still known."""
     data = bytearray((evidence / "broker/store/commitlog/00000000000000000000").read_bytes())
     data[:4096] = b"\xff" * 4096
@@ -135,27 +135,27 @@ def test_torn_first_page(evidence: Path, tmp_path: Path) -> None:
     assert (item.kind, item.base) == ("commitlog", 0)
 
 
-def test_a_file_that_begins_with_filler(tmp_path: Path) -> None:
+def test_a_file_that_begins_with_filler(tmp_path):
     filler, behind = store([], 100_000, blank=600_000).data, store([Record()], 700_000).data
     found = take(tmp_path, {"x": filler + behind, "y": filler})
     assert [(item.kind, item.base) for item in found.items] == [("commitlog", 100_000), ("commitlog", None)]
 
 
-def test_second_look_reads_nothing(evidence: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_second_look_reads_nothing(evidence, tmp_path, monkeypatch):
     first = inventory.take(evidence, tmp_path)
     monkeypatch.setattr(inventory, "_take", None)
     assert inventory.take(evidence, tmp_path) == first
 
 
 @pytest.mark.parametrize("inside", [".", "cache", "a/b"])
-def test_workspace_inside_the_evidence_is_refused(evidence: Path, inside: str) -> None:
+def test_workspace_inside_the_evidence_is_refused(evidence, inside):
     before = sorted(evidence.iterdir())
     with pytest.raises(WorkspaceInside):
         inventory.take(evidence, evidence / inside)
     assert sorted(evidence.iterdir()) == before
 
 
-def test_what_is_too_large_or_a_hole_is_named_and_not_read(tmp_path: Path) -> None:
+def test_what_is_too_large_or_a_hole_is_named_and_not_read(tmp_path):
     holes = (("commitlog/00000000000000000000", 3 << 30, 0), ("a.log", 1 << 40, 7), ("b.hprof", 1 << 40, 0))
     for name, size, stored in holes:
         with put(tmp_path / "e" / name, "").open("wb") as file:
@@ -167,7 +167,7 @@ def test_what_is_too_large_or_a_hole_is_named_and_not_read(tmp_path: Path) -> No
     assert [item.file for item in found.items] == ["ok.log"]
 
 
-def test_a_segment_beyond_two_gibibytes_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_segment_beyond_two_gibibytes_is_named(tmp_path, monkeypatch):
     put(tmp_path / "e" / "commitlog" / "00000000000000000000", bytes(8192))
     monkeypatch.setattr(inventory.ev, "LARGEST", 4096)
     monkeypatch.setattr(inventory.ev, "is_hollow", lambda file: False)
@@ -175,7 +175,7 @@ def test_a_segment_beyond_two_gibibytes_is_named(tmp_path: Path, monkeypatch: py
     assert refused.reason == "huge"
 
 
-def test_records_are_hashed_only_where_somebody_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_records_are_hashed_only_where_somebody_asks(tmp_path, monkeypatch):
     """Evidence whose records changed is other evidence all the same."""
     path = tmp_path / "evidence" / "commitlog" / f"{0:020}"
     put(path, kernels.sample() + bytes(inventory.LARGE))
@@ -183,7 +183,7 @@ def test_records_are_hashed_only_where_somebody_asks(tmp_path: Path, monkeypatch
     read = inventory.sha256
     monkeypatch.setattr(inventory, "sha256", lambda path: hashed.append(path.name) or read(path))
 
-    def take(hashes: bool) -> inventory.Inventory:
+    def take(hashes):
         return inventory.take(tmp_path / "evidence", tmp_path / "cache", hashes=hashes)
 
     before = take(False)
@@ -199,7 +199,7 @@ def test_records_are_hashed_only_where_somebody_asks(tmp_path: Path, monkeypatch
 @pytest.mark.parametrize(
     "odd", [b"caf\xe9 failed", "订单失败".encode()[:-1], bytes(3000), "订单失败".encode("gb18030")]
 )
-def test_bytes_of_no_encoding_among_a_log_leave_it_a_log(tmp_path: Path, odd: bytes) -> None:
+def test_bytes_of_no_encoding_among_a_log_leave_it_a_log(tmp_path, odd):
     log = b"2026-11-22 08:00:01 INFO SendMessageThread_1 - boot success\n" * 50
     [item] = take(tmp_path, {"x": log + odd + b"\n" + log}).items
     encoding = "gb18030" if odd.startswith("订".encode("gb18030")) else None

@@ -1,8 +1,6 @@
 """What else a folder can hold: named for what it is, never read as a commitlog, a consume queue, a table or an output of a tool, and confirming nothing."""
 
 import struct
-from pathlib import Path
-from typing import Any
 
 import busy_evidence
 import pytest
@@ -16,11 +14,11 @@ NAME = f"{0:020}"
 UNITS = b"".join(struct.pack(">qiq", n * 150, 150, 7) for n in range(40))
 
 
-def records(prefix: str) -> bytes:
+def records(prefix):
     return store(busy_evidence.traffic(400, prefix=prefix), end=bytes(4096)).data
 
 
-def entries() -> bytes:
+def entries():
     """Write DLedger entries of a controller (DLedgerEntryCoder): their bodies are events."""
     body = b"\0\1" + b'{"brokerName":"broker-a"}'
     size = 48 + len(body)
@@ -44,14 +42,14 @@ HELD = {
 }  # fmt: skip
 
 
-def test_each_file_is_named_for_what_it_is(tmp_path: Path) -> None:
+def test_each_file_is_named_for_what_it_is(tmp_path):
     found = take(tmp_path, {name: data for name, (data, _) in HELD.items()})
     kinds = {item.file: item.kind for item in found.items}
     assert not found.not_recognised and not found.disagree
     assert kinds == {name: kind for name, (_, kind) in HELD.items()}
 
 
-def test_each_text_is_named_for_what_it_is(tmp_path: Path) -> None:
+def test_each_text_is_named_for_what_it_is(tmp_path):
     texts = rows_of(__file__, "texts")
     log = "2026-11-22 07:08:20.001 INFO [main] App - started\n" * 40
     files = {"a dump far inside.log": f"{log}Full thread dump OpenJDK 64-Bit Server VM (25.402-b06 mixed mode):\n"}
@@ -62,14 +60,14 @@ def test_each_text_is_named_for_what_it_is(tmp_path: Path) -> None:
     assert kinds == {name: row[0] for name, row in texts.items()} | {"a dump far inside.log": "log"}
 
 
-def test_one_word_of_a_quarter_megabyte_is_looked_at_once(tmp_path: Path) -> None:
+def test_one_word_of_a_quarter_megabyte_is_looked_at_once(tmp_path):
     """A search that begins again at each of its letters takes minutes."""
     text = 'order_key,status\nk1,"' + "z" * 400_000 + '"\n'
     assert take(tmp_path, {"orders.csv": text}).not_recognised == ("orders.csv",)
 
 
 @pytest.mark.parametrize("row", rows_of(__file__, "documents"), ids=lambda row: row["name"])
-def test_a_document_confirms_nothing(row: dict[str, Any], tmp_path: Path) -> None:
+def test_a_document_confirms_nothing(row, tmp_path):
     conf = {"broker.conf": "brokerName=broker-a\nbrokerClusterName=c\nbrokerId=0\n"}
     case = opened(tmp_path, conf | {name: text for name, (_, text) in row["files"].items()})
     kinds = {each.file: each.kind for each in case.unzoned.items if each.file != "broker.conf"}

@@ -1,7 +1,6 @@
 """Lines of large files by their numbers, and words in text files: whole words only, by physical line, counted even where not all are kept."""
 
 import random
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +11,7 @@ BLOCK = 512
 
 
 @pytest.fixture
-def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def log(tmp_path, monkeypatch):
     monkeypatch.setattr(quotes, "_BLOCK", BLOCK)
     quotes._feeds.cache_clear()
     folder = tmp_path / "evidence"
@@ -20,13 +19,13 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder / "broker.log"
 
 
-def written(path: Path, lines: list[str], end: str = "\n") -> inventory.Inventory:
+def written(path, lines, end="\n"):
     path.write_text("\n".join(lines) + end)
     return inventory.take(path.parent, path.parent.parent / "cache")
 
 
 @pytest.mark.parametrize("end", ["\n", ""])
-def test_lines_in_any_order(log: Path, end: str) -> None:
+def test_lines_in_any_order(log, end):
     chosen = random.Random(7)
     lines = [f"2024-05-04 10:00:00 INFO main - {n} " + "x" * chosen.choice([0, 3, 400, 1500]) for n in range(300)]
     found = written(log, lines, end)
@@ -39,14 +38,14 @@ def test_lines_in_any_order(log: Path, end: str) -> None:
         quotes.lines(found, [("broker.log", 302)])
 
 
-def test_a_line_feed_that_ends_a_block(log: Path) -> None:
+def test_a_line_feed_that_ends_a_block(log):
     lines = ["2024-05-04 10:00:00 INFO main - first".ljust(BLOCK - 1, "."), "second", "", "fourth"]
     found = written(log, lines)
     for number in (4, 3, 2, 1):
         assert quotes.lines(found, [("broker.log", number)]) == [lines[number - 1]]
 
 
-def test_a_file_that_grew_is_counted_anew(log: Path) -> None:
+def test_a_file_that_grew_is_counted_anew(log):
     lines = ["2024-05-04 10:00:00 INFO main - one", "2024-05-04 10:00:01 INFO main - two"]
     quotes.lines(written(log, lines), [("broker.log", 2)])
     more = ["2024-05-04 09:00:00 INFO main - zero", *lines]
@@ -57,16 +56,16 @@ UNIQ = "0A142C1500000C387F4466D0DB3F0003"
 OFFSET = "0A142C0B00002A9F0000000000001EE5"
 
 
-def text(path: Path, content: bytes) -> LogFile:
+def text(path, content):
     path.write_bytes(content)
     return LogFile(path.name, str(path))
 
 
-def search(texts: list[LogFile], words: list[str], most: int = mentions.MOST) -> mentions.Mentions:
+def search(texts, words, most=mentions.MOST):
     return mentions.search(texts, {"": words}, most)[""]
 
 
-def test_lines_are_physical_and_quoted_as_they_stand(tmp_path: Path) -> None:
+def test_lines_are_physical_and_quoted_as_they_stand(tmp_path):
     lines = [b"first", b"a " + UNIQ.encode() + b" b\r", b"", b"dedupKey=" + OFFSET.encode(), b"keys=SO1 last"]
     found, counts = search([text(tmp_path / "a.log", b"\n".join(lines))], [UNIQ, OFFSET, "SO1x", "SO12"])
     assert [(m.line, m.word, m.text) for m in found] == [(2, UNIQ, f"a {UNIQ} b"), (4, OFFSET, f"dedupKey={OFFSET}")]
@@ -77,19 +76,19 @@ def test_lines_are_physical_and_quoted_as_they_stand(tmp_path: Path) -> None:
     ("line", "hit"),
     [("SO20260001", 0), ("xSO2026", 0), ("(SO2026)", 1), ("key=SO2026,", 1), ("SO2026", 1), ("order-SO2026:", 1)],
 )
-def test_a_key_stands_alone(tmp_path: Path, line: str, hit: int) -> None:
+def test_a_key_stands_alone(tmp_path, line, hit):
     found, _ = search([text(tmp_path / "a.log", line.encode())], ["SO2026"])
     assert len(found) == hit
 
 
-def test_of_a_loop_the_first_and_last_lines_are_kept(tmp_path: Path) -> None:
+def test_of_a_loop_the_first_and_last_lines_are_kept(tmp_path):
     lines = [b"%d %s\n" % (n, OFFSET.encode()) for n in range(1, 1001)]
     found, counts = search([text(tmp_path / "a.log", b"".join(lines))], [OFFSET], most=8)
     assert counts == {"a.log": 1000}
     assert [m.line for m in found] == [1, 2, 3, 4, 5, 6, 999, 1000]
 
 
-def test_other_encodings_short_keys_and_empty_files(tmp_path: Path) -> None:
+def test_other_encodings_short_keys_and_empty_files(tmp_path):
     (tmp_path / "gbk.log").write_text(f"一\n二 {UNIQ}\n", encoding="gb18030")
     gbk = LogFile("gbk.log", str(tmp_path / "gbk.log"), encoding="gb18030")
     found, counts = search([gbk, text(tmp_path / "empty.log", b""), text(tmp_path / "s.log", b"k7 k7")], [UNIQ, "k7"])
@@ -97,7 +96,7 @@ def test_other_encodings_short_keys_and_empty_files(tmp_path: Path) -> None:
     assert (found[0].line, found[0].text) == (2, f"二 {UNIQ}")
 
 
-def test_a_word_is_found_across_windows_and_in_long_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_word_is_found_across_windows_and_in_long_lines(tmp_path, monkeypatch):
     file = text(tmp_path / "x.log", f"first\n{'x' * 500} {UNIQ}\n\n{'y' * 99} {UNIQ}".encode())
     for window in (1, 7, 64, 300, 10_000):
         monkeypatch.setattr(mentions, "WINDOW", window)

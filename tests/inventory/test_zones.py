@@ -1,8 +1,6 @@
 """Zones worked out from pairs. Expected: the difference the test itself puts between printed time and record."""
 
 import datetime as dt
-from pathlib import Path
-from typing import Any
 
 import pytest
 from folders import opened
@@ -18,7 +16,7 @@ ID = "0A140D151A0C0C387F4466B0BCE6{:04X}"
 
 
 @pytest.mark.parametrize(("pairs", "moments", "expected"), rows_of(__file__, "the_zone_is_the_difference"))
-def test_the_zone_is_the_difference(pairs: list[Any], moments: dict[str, list[int]], expected: int | None) -> None:
+def test_the_zone_is_the_difference(pairs, moments, expected):
     """Of what is printed so many ms after `T0` beside names or times; `moments`: when what is named was stored."""
     found = [
         Pair(T0 + at, *([tuple(names)] if isinstance(names[0], str) else [(), tuple(T0 + ms for ms in names)]))
@@ -27,25 +25,25 @@ def test_the_zone_is_the_difference(pairs: list[Any], moments: dict[str, list[in
     assert zones.infer(found, {name: [T0 + ms for ms in each] for name, each in moments.items()}) == expected
 
 
-def test_rows_of_a_table_in_no_order_of_time_begin_with_the_earlier(tmp_path: Path) -> None:
+def test_rows_of_a_table_in_no_order_of_time_begin_with_the_earlier(tmp_path):
     path = tmp_path / "consumerProgress.txt"
     path.write_text("orders  broker-a  0  2026-11-20 22:34:52\norders  broker-a  3  2026-11-20 22:34:51\n")
     first, last = spans.printed(path, path.stat().st_size, dt.UTC)
     assert first and last and (first.second, last.second) == (51, 52)
 
 
-def item(path: Path, **detail: object) -> Item:
+def item(path, **detail):
     return Item(path.name, str(path), path.stat().st_size, "log", None, source="app", detail=dict(detail))
 
 
 @pytest.mark.parametrize(("line", "first"), rows_of(__file__, "dates_that_are_not_iso"))
-def test_dates_that_are_not_iso_span_a_file(tmp_path: Path, line: str, first: str) -> None:
+def test_dates_that_are_not_iso_span_a_file(tmp_path, line, first):
     case = opened(tmp_path, {"app.log": f"{line}\n{line}\n"})
     (file,) = kit.triage(case)["evidence"]["files"]
     assert (file["first"], file["last"]) == (first, first)
 
 
-def test_every_floating_file_gets_a_zone(tmp_path: Path) -> None:
+def test_every_floating_file_gets_a_zone(tmp_path):
     sent = [f"2024-05-14 10:22:31.{n:03} INFO sent msgId={ID.format(n)}\n" for n in range(20)]
     (tmp_path / "a.log").write_text("".join(sent))
     (tmp_path / "b.log").write_text("2024-05-14 10:22:31.000 INFO nothing to pair\n")
@@ -53,7 +51,7 @@ def test_every_floating_file_gets_a_zone(tmp_path: Path) -> None:
     items = [item(tmp_path / name) for name in ("a.log", "b.log", "zoned.log")]
     asked: set[str] = set()
 
-    def look_up(names: set[str]) -> list[tuple[str, int]]:
+    def look_up(names):
         asked.update(names)
         return [(ID.format(n), T0) for n in range(20)]
 
@@ -64,14 +62,14 @@ def test_every_floating_file_gets_a_zone(tmp_path: Path) -> None:
     assert set(zones.settle(items, look_up, "Asia/Tokyo").values()) == {"Asia/Tokyo"}
 
 
-def test_business_keys_pair_too(tmp_path: Path) -> None:
+def test_business_keys_pair_too(tmp_path):
     (tmp_path / "a.log").write_text("".join(f"2024-05-13 21:22:31 INFO order SO2024{n:04} paid\n" for n in range(5)))
     found = zones.settle([item(tmp_path / "a.log")], lambda _: [(f"SO2024{n:04}", T0) for n in range(5)])
     assert found["a.log"] == "-05:00"
 
 
 @pytest.mark.parametrize("row", rows_of(__file__, "zones"), ids=lambda row: row["name"])
-def test_zones_of_files(tmp_path: Path, row: dict[str, Any]) -> None:
+def test_zones_of_files(tmp_path, row):
     case = opened(tmp_path, row["files"], **row.get("declared", {}))
     local = {name for name, zone in row["zones"].items() if zone == "local"}
     assert case.zones == {name: None if name in local else zone for name, zone in row["zones"].items()}

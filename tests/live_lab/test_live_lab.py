@@ -30,11 +30,11 @@ SCENARIOS = tuple(scenarios().values())
 NOTEBOOK = notebooks.folder() / "75_live_lab.ipynb"
 
 
-def reading(seconds: float, half: int = 0, last: str = "") -> Reading:
+def reading(seconds, half=0, last=""):
     return Reading(seconds, half, last=last)
 
 
-def test_the_installed_package_says_where_the_lab_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_installed_package_says_where_the_lab_is(monkeypatch):
     monkeypatch.setitem(sys.modules, "kit.live_lab.scenario", None)
     result = CliRunner().invoke(cli, ["lab", "list"])
     assert result.exit_code == 2 and "source tree" in result.output and len(result.output.strip().splitlines()) == 1
@@ -47,7 +47,7 @@ PLAYED = {
 """The documented root causes and those of consumers: offsets, reach and replicas are recorded, not played here."""
 
 
-def test_every_documented_root_cause_has_an_incident_and_a_twin() -> None:
+def test_every_documented_root_cause_has_an_incident_and_a_twin():
     known = {cause.slug: cause.kind for cause in causes.discover()}
     roots = {root for one in SCENARIOS for root in one.roots}
     assert roots == PLAYED <= {slug for slug, kind in known.items() if kind == "root_cause"}
@@ -62,7 +62,7 @@ def test_every_documented_root_cause_has_an_incident_and_a_twin() -> None:
 
 
 @pytest.mark.parametrize("release", ["4.5.0", "4.6.1", "5.1.4"])
-def test_settings_fit_the_release(release: str) -> None:
+def test_settings_fit_the_release(release):
     found = cluster.settings(Version.parse(release), {"maxMessageSize": "65536"})
     assert found["maxMessageSize"] == "65536"
     assert ("mapedFileSizeCommitLog" in found) == (release == "4.5.0")
@@ -70,7 +70,7 @@ def test_settings_fit_the_release(release: str) -> None:
     assert int(found["transactionTimeOut"]) == (8000 if release == "5.1.4" else 2000)
 
 
-def test_the_probe_counts_what_has_come_since(tmp_path: Path) -> None:
+def test_the_probe_counts_what_has_come_since(tmp_path):
     store, logs, client = tmp_path / "store", tmp_path / "logs", tmp_path / "o"
     queue = store / "consumequeue" / names.HALF_TOPIC / "0"
     for folder in (queue, logs, client):
@@ -92,7 +92,7 @@ def test_the_probe_counts_what_has_come_since(tmp_path: Path) -> None:
     assert probe.read().errors == 4
 
 
-def test_the_view_takes_log_lines_as_text() -> None:
+def test_the_view_takes_log_lines_as_text():
     out = io.StringIO()
     console = Console(file=out, width=120, force_terminal=True, color_system=None)
     with watch.watching(find("half-topic-blowup"), "en", live=True, console=console) as tell:
@@ -101,7 +101,7 @@ def test_the_view_takes_log_lines_as_text() -> None:
     assert "40" in text and "[bold]not markup[/bold]" in text and "\x1b[31m" not in text
 
 
-def test_without_a_terminal_there_are_plain_lines_now_and_then() -> None:
+def test_without_a_terminal_there_are_plain_lines_now_and_then():
     out = io.StringIO()
     with watch.watching(
         find("healthy"), "en", live=True, console=Console(file=out, width=200, force_terminal=False)
@@ -111,7 +111,7 @@ def test_without_a_terminal_there_are_plain_lines_now_and_then() -> None:
     assert len(out.getvalue().splitlines()) == 3
 
 
-def test_alerts_ring_while_a_run_is_watched(tmp_path: Path) -> None:
+def test_alerts_ring_while_a_run_is_watched(tmp_path):
     out, run = io.StringIO(), tmp_path / "run"
     console = Console(file=out, width=400, force_terminal=False)
     with watch.watching(find("healthy"), "en", live=True, console=console, folder=run) as tell:
@@ -140,7 +140,7 @@ def test_wrong_usage_is_one_line_and_code_2(arguments, tmp_path, monkeypatch):
     assert len([line for line in done.output.splitlines() if not line.startswith(find("healthy").title.en)]) == 1
 
 
-def test_a_missing_tool_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_tool_is_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
@@ -148,7 +148,7 @@ def test_a_missing_tool_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert done.exit_code == 2 and "java" in done.output and not list(tmp_path.iterdir())
 
 
-def test_a_release_that_maven_cannot_fetch_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_release_that_maven_cannot_fetch_is_named(tmp_path, monkeypatch):
     mvn = tmp_path / "bin" / "mvn"
     mvn.parent.mkdir()
     mvn.write_text("#!/bin/sh\necho '[ERROR] Could not resolve dependencies'\nexit 1\n")
@@ -160,7 +160,7 @@ def test_a_release_that_maven_cannot_fetch_is_named(tmp_path: Path, monkeypatch:
         jars.classpath("client", Version.parse("4.6.9"))
 
 
-def test_nothing_of_the_environment_leads_a_process_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_of_the_environment_leads_a_process_elsewhere(tmp_path, monkeypatch):
     monkeypatch.setenv("NAMESRV_ADDR", "10.0.0.1:9876")
     monkeypatch.setenv("ROCKETMQ_HOME", "/opt/rocketmq")
     found = processes._environment(tmp_path)
@@ -168,14 +168,14 @@ def test_nothing_of_the_environment_leads_a_process_elsewhere(tmp_path: Path, mo
 
 
 @pytest.mark.recordings
-def test_the_notebook_says_how_to_make_what_is_not_there(tmp_path: Path) -> None:
+def test_the_notebook_says_how_to_make_what_is_not_there(tmp_path):
     chosen = {"lang": "zh", "interactive": False, "workspace": str(tmp_path / "w"), "evidence": "", "fixed": "nowhere"}
     told = notebooks.story(notebooks.execute([NOTEBOOK], tmp_path / "empty", chosen)[0])
     assert told.failed is None
     assert comparison.SAYS["how"].in_("zh") in str(told.blocks)
 
 
-def left(folder: Path) -> list[str]:
+def left(folder):
     """Return the command lines of processes that name a folder."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
@@ -190,7 +190,7 @@ def left(folder: Path) -> list[str]:
 
 @pytest.mark.lab
 @pytest.mark.parametrize("name", [one.name for one in SCENARIOS])
-def test_every_scenario_is_diagnosed_as_what_it_is(name: str, tmp_path: Path) -> None:
+def test_every_scenario_is_diagnosed_as_what_it_is(name, tmp_path):
     scenario = find(name)
     done = run.run(scenario, tmp_path / name)
     assert not left(tmp_path)
@@ -215,7 +215,7 @@ def test_every_scenario_is_diagnosed_as_what_it_is(name: str, tmp_path: Path) ->
             assert figures["handled_twice"] == len(audit & alarm)
 
 
-def ledger(path: Path) -> set[str]:
+def ledger(path):
     """The keys of a ledger of a run: of the sender's, those that were answered SEND_OK."""
     rows = pd.read_csv(path.parents[1] / run.EVIDENCE / path.parent.name / path.name, dtype=str)
     return set(rows.loc[rows["outcome"] == "SEND_OK", "keys"] if "outcome" in rows else rows["keys"])
@@ -223,7 +223,7 @@ def ledger(path: Path) -> set[str]:
 
 @pytest.mark.lab
 @pytest.mark.parametrize(("broker", "client"), [("4.7.1", "4.7.1"), ("4.9.4", "4.9.4"), ("5.1.4", "5.1.4")])
-def test_other_releases_run_healthy(broker: str, client: str, tmp_path: Path) -> None:
+def test_other_releases_run_healthy(broker, client, tmp_path):
     done = run.run(find("healthy"), tmp_path / "healthy", broker, client)
     findings = kit.triage(kit.open_case(done.evidence, tmp_path / "workspace"))
     assert findings["root_causes"] == []
@@ -234,7 +234,7 @@ def test_other_releases_run_healthy(broker: str, client: str, tmp_path: Path) ->
 
 @pytest.mark.lab
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda n: n.name)
-def test_no_process_outlives_the_lab(number: signal.Signals, tmp_path: Path) -> None:
+def test_no_process_outlives_the_lab(number, tmp_path):
     command = [sys.executable, "-m", "kit", "lab", "run", "healthy", "--out", str(tmp_path / "out")]
     lab = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
     until = time.monotonic() + 90

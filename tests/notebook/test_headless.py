@@ -21,7 +21,7 @@ HEALTHY = Path(__file__).parents[2] / "sample_data" / "healthy.tar.zst"
 pytestmark = [pytest.mark.recordings, pytest.mark.spark]
 
 
-def run(paths: list[Path], folder: Path, **more: str) -> dict[str, Path]:
+def run(paths, folder, **more):
     failures: list[Failure] = []
     chosen = {"lang": "en", "interactive": False, "workspace": str(folder.parent / "workspace"), **more}
     done = {path.stem: path for path in notebooks.execute(paths, folder, chosen, failures)}
@@ -31,21 +31,21 @@ def run(paths: list[Path], folder: Path, **more: str) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="module")
-def executed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def executed(tmp_path_factory):
     """All of them, two at once, in one workspace: what one has worked out the next one finds."""
     return run(PATHS, tmp_path_factory.mktemp("headless") / "out")
 
 
 @pytest.fixture(scope="module")
-def healthy(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def healthy(tmp_path_factory):
     return run(WALKS, tmp_path_factory.mktemp("healthy") / "out", evidence=str(HEALTHY))
 
 
-def outputs(path: Path) -> list[nbformat.NotebookNode]:
+def outputs(path):
     return [each for cell in notebooks.read(path).cells if cell.cell_type == "code" for each in cell.outputs]
 
 
-def ended(path: Path) -> None:
+def ended(path):
     told = notebooks.story(path)
     assert (told.failed, told.parts_failed) == (None, 0)
     cells = [cell for cell in notebooks.read(path).cells if cell.cell_type == "code"]
@@ -55,7 +55,7 @@ def ended(path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [path.stem for path in PATHS])
-def test_it_runs_to_its_end(executed: dict[str, Path], name: str) -> None:
+def test_it_runs_to_its_end(executed, name):
     ended(executed[name])
 
 
@@ -70,20 +70,20 @@ def test_a_walk_runs_where_nothing_is_wrong_and_leaves_no_stop_without_a_word(he
 
 
 @pytest.mark.parametrize("name", [path.stem for path in WALKS])
-def test_sentences_fit_the_sample(executed: dict[str, Path], name: str) -> None:
+def test_sentences_fit_the_sample(executed, name):
     said = "\n".join(str(each.get("data", {}).get("text/plain", "")) for each in outputs(executed[name]))
     assert walks.OTHER_COLUMNS.en not in said
     assert said.count("So: ") >= 5
 
 
-def test_a_page_of_them_all_has_no_failure_banner(executed: dict[str, Path], tmp_path: Path) -> None:
+def test_a_page_of_them_all_has_no_failure_banner(executed, tmp_path):
     case = kit.open_case(HEALTHY, tmp_path / "workspace")
     page = build.build(kit.triage(case), {}, list(executed.values()), tmp_path / "out").read_text(encoding="utf-8")
     assert "stopped with an error" not in page and 'class="banner"' not in page
 
 
 @pytest.fixture(scope="module")
-def chinese(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def chinese(tmp_path_factory):
     """A walk as `papermill -p lang zh` leaves it: no report around it that puts the Chinese into its cells."""
     folder = tmp_path_factory.mktemp("papermill")
     given = {"evidence": str(HEALTHY), "workspace": str(folder / "ws"), "lang": "zh", "interactive": False}
@@ -92,7 +92,7 @@ def chinese(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "20.ipynb"
 
 
-def test_a_page_made_of_it_draws_each_chart_once_from_what_it_holds(chinese: Path) -> None:
+def test_a_page_made_of_it_draws_each_chart_once_from_what_it_holds(chinese):
     book = nbformat.read(chinese, 4)
     charts = [each for each in outputs(chinese) if "application/vnd.plotly.v1+json" in each.get("data", {})]
     page, _ = HTMLExporter().from_notebook_node(book)
@@ -103,7 +103,7 @@ def test_a_page_made_of_it_draws_each_chart_once_from_what_it_holds(chinese: Pat
         assert not reading or len(re.findall(re.escape(f"<p>{reading}</p>"), page)) == 1
 
 
-def test_every_query_behind_a_step_is_there(chinese: Path) -> None:
+def test_every_query_behind_a_step_is_there(chinese):
     inquiry = Inquiry(kit.open_case(HEALTHY, chinese.parent / "ws"), {}, "en", False)
     for cause, step in answers.steps():
         said = str(inquiry.query(step, cause))

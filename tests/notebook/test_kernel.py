@@ -2,10 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from typing import Any
 
 import pytest
 from processes import ROOT
@@ -19,27 +16,27 @@ LONG = 300
 class Kernel:
     """A kernel of this kit."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         from jupyter_client.manager import start_new_kernel
 
         path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
         self.manager, self.client = start_new_kernel(LONG, "python3", env={**os.environ, "PYTHONPATH": path})
 
-    def run(self, code: str) -> tuple[str, str]:
+    def run(self, code):
         """Run a cell; return how it ended ("ok" or the exception's name) and what it printed."""
         said: list[str] = []
 
-        def hear(message: dict[str, Any]) -> None:
+        def hear(message):
             if message["msg_type"] == "stream":
                 said.append(message["content"]["text"])
 
         answer = self.client.execute_interactive(code, store_history=False, timeout=LONG, output_hook=hear)["content"]
         return answer.get("ename", "ok"), "".join(said)
 
-    def stopped(self, code: str, flag: Path) -> str:
+    def stopped(self, code, flag):
         """Run a cell, interrupt it once it has made this file, return how it ended."""
 
-        def stop() -> None:
+        def stop():
             until = time.monotonic() + LONG
             while not flag.exists() and time.monotonic() < until:
                 time.sleep(0.05)
@@ -51,11 +48,11 @@ class Kernel:
 
 
 @pytest.fixture
-def kernel() -> Iterator[Callable[[], Kernel]]:
+def kernel():
     pytest.importorskip("ipykernel")
     made: list[Kernel] = []
 
-    def start() -> Kernel:
+    def start():
         made.append(Kernel())
         return made[-1]
 
@@ -65,7 +62,7 @@ def kernel() -> Iterator[Callable[[], Kernel]]:
         each.manager.shutdown_kernel(now=True)
 
 
-def log(path: Path, lines: int) -> Path:
+def log(path, lines):
     """Write a log of so many entries, each of a topic of its own."""
     second = lambda n: f"{n // 3600 % 24:02}:{n // 60 % 60:02}:{n % 60:02}"  # noqa: E731
     with path.open("w") as out:
@@ -77,7 +74,7 @@ def log(path: Path, lines: int) -> Path:
 
 
 @pytest.mark.spark
-def test_stopped_while_spark_works_its_jobs_end_and_spark_goes_on(kernel: Any, tmp_path: Path) -> None:
+def test_stopped_while_spark_works_its_jobs_end_and_spark_goes_on(kernel, tmp_path):
     """The first time in the cell that starts the engine, which would take an interrupt for its own end."""
     evidence, workspace, flags = log(tmp_path / "app.log", 2_000), tmp_path / "ws", [tmp_path / "one", tmp_path / "two"]
     run = kernel()
@@ -89,7 +86,7 @@ def test_stopped_while_spark_works_its_jobs_end_and_spark_goes_on(kernel: Any, t
     assert run.run("print(inquiry.case.logs.count())") == ("ok", "2000\n")
 
 
-def test_a_second_kernel_on_the_same_case_waits(kernel: Any, tmp_path: Path) -> None:
+def test_a_second_kernel_on_the_same_case_waits(kernel, tmp_path):
     evidence, workspace = log(tmp_path / "app.log", 40_000), tmp_path / "ws"
     code = (
         f"from kit import notebook\ninquiry = notebook.start({str(evidence)!r}, {str(workspace)!r}, interactive=False)\n"

@@ -22,13 +22,13 @@ PATHS = sorted(notebooks.folder().glob("*.ipynb"))
 SAMPLE = "sample_data/half-topic-blowup.tar.zst"
 
 
-def cells(path: Path, kind: str, lang: str = "en") -> list[Any]:
+def cells(path, kind, lang="en"):
     """Return the cells of a kind of a notebook in a language."""
     return [cell for cell in notebooks.localise(notebooks.read(path), lang).cells if cell.cell_type == kind]
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
-def test_parameters_come_first_and_prose_has_one_title_no_skipped_level_and_chinese(path: Path) -> None:
+def test_parameters_come_first_and_prose_has_one_title_no_skipped_level_and_chinese(path):
     code = cells(path, "code")
     assert [cell for cell in code if "parameters" in cell.metadata.get("tags", [])] == code[:1]
     assert all("  # " in line for line in code[0].source.splitlines())
@@ -47,7 +47,7 @@ WALKS = [p for p in PATHS if 20 <= int(p.stem[:2]) < 70]
 
 
 @pytest.mark.parametrize("path", WALKS, ids=lambda path: path.stem)
-def test_a_walk_asks_questions_then_shows_the_chain_then_lets_ask_what_one_likes(path: Path) -> None:
+def test_a_walk_asks_questions_then_shows_the_chain_then_lets_ask_what_one_likes(path):
     """A query is short, each stop says what follows, and no number of the sample is in the prose."""
     every = notebooks.read(path).cells
     texts, code = [cell.source for cell in every], [cell.source for cell in every if cell.cell_type == "code"]
@@ -70,7 +70,7 @@ def test_a_walk_asks_questions_then_shows_the_chain_then_lets_ask_what_one_likes
 
 
 @pytest.mark.parametrize("path", [p for p in WALKS if p.stem[1] == "0"], ids=lambda path: path.stem)
-def test_the_documented_case_is_set_apart_in_both_languages(path: Path) -> None:
+def test_the_documented_case_is_set_apart_in_both_languages(path):
     for lang, mark in (("en", "> **The documented case.**"), ("zh", "> **公开案例。**")):
         prose = cells(path, "markdown", lang)
         told = [c.source for c in prose if c.metadata["rmq-kit"].get("documented")]
@@ -85,7 +85,7 @@ def test_a_report_tells_the_documented_case_only_beside_a_confirmed_cause(tmp_pa
     assert ("documented case" in text) is told and "The loop, drawn" in text
 
 
-def test_chosen_are_the_overview_and_those_of_causes_that_hold(tmp_path: Path) -> None:
+def test_chosen_are_the_overview_and_those_of_causes_that_hold(tmp_path):
     about = {"10_a": {"report": "overview"}, "20_b": {"causes": ["b"]}, "30_c": {"causes": ["c"]}, "80_lab": {}}
     for name, each in about.items():
         book(tmp_path / f"{name}.ipynb", **each)
@@ -95,7 +95,7 @@ def test_chosen_are_the_overview_and_those_of_causes_that_hold(tmp_path: Path) -
 
 
 @pytest.mark.seconds
-def test_two_at_once_take_parameters_speak_the_language_and_give_the_same_bytes(tmp_path: Path) -> None:
+def test_two_at_once_take_parameters_speak_the_language_and_give_the_same_bytes(tmp_path):
     """What a failing cell becomes: tests/report/test_parts_fail.py."""
     over = tmp_path / "over"
     first = new_code_cell('lang: str = "en"  # language', metadata={"tags": ["parameters"]})
@@ -114,7 +114,7 @@ def test_two_at_once_take_parameters_speak_the_language_and_give_the_same_bytes(
     assert again.read_bytes() == done.read_bytes()
 
 
-def test_evidence_is_found_from_the_notebooks_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_evidence_is_found_from_the_notebooks_folder(tmp_path, monkeypatch):
     log = put(tmp_path / "sample_data" / "x.log", "x")
     (tmp_path / "notebooks").mkdir()
     monkeypatch.chdir(tmp_path / "notebooks")
@@ -124,7 +124,7 @@ def test_evidence_is_found_from_the_notebooks_folder(tmp_path: Path, monkeypatch
 
 
 @pytest.fixture(scope="module")
-def reports(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+def reports(tmp_path_factory):
     """Two reports on the same recording: the first triages it, the second finds everything in the workspace."""
     folder = tmp_path_factory.mktemp("reports")
     evidence = inquiry.locate(SAMPLE)
@@ -132,7 +132,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 @pytest.mark.recordings
-def test_report_on_the_recording_shows_its_numbers_and_all_charts(reports: list[Path]) -> None:
+def test_report_on_the_recording_shows_its_numbers_and_all_charts(reports):
     half = "RMQ_SYS_TRANS_HALF_TOPIC"
     records = [(r["topic"], r["properties"]) for r in recorded.truth("half-topic-blowup")]
     leaked = [said["UNIQ_KEY"] for topic, said in records if topic == half == said.get("REAL_TOPIC")]
@@ -144,7 +144,7 @@ def test_report_on_the_recording_shows_its_numbers_and_all_charts(reports: list[
 
 
 @pytest.mark.recordings
-def test_the_second_report_is_the_first_one(reports: list[Path]) -> None:
+def test_the_second_report_is_the_first_one(reports):
     first, second = (path.parent for path in reports)
     names = sorted(str(path.relative_to(first)) for path in first.rglob("*") if path.is_file())
     assert {
@@ -156,7 +156,7 @@ def test_the_second_report_is_the_first_one(reports: list[Path]) -> None:
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
-def test_all_prose_is_said_in_chinese_cell_by_cell(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_prose_is_said_in_chinese_cell_by_cell(path, monkeypatch):
     said: list[str] = []
     hooks: list[Any] = []
     events = SimpleNamespace(register=lambda _, hook: hooks.append(hook), unregister=lambda _, hook: hooks.remove(hook))

@@ -1,7 +1,6 @@
 """From a reference to its place, from an id to its life, and back: as tables, and as tables of controls; what a stop of a walk concludes."""
 
 from types import SimpleNamespace
-from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -24,7 +23,7 @@ START = 1_795_216_760_000
 
 
 @pytest.fixture(scope="module")
-def case(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def case(tmp_path_factory):
     """Hundred lines of a log, and one message in three copies of a store: sent, retried twice."""
     root = tmp_path_factory.mktemp("places")
     lines = [f"2026-11-20 23:{19 + n // 60}:{n % 60:02},000 WARN [main] o.a.Order - line {n + 1}" for n in range(LINES)]
@@ -39,23 +38,23 @@ def case(tmp_path_factory: pytest.TempPathFactory) -> Any:
     made = store(records)
     put(root / "e" / f"{0:020}", made.data)
     opened = kit.open_case(root / "e", root / "ws", tz_app="UTC")
-    opened.spans = made.spans  # type: ignore[attr-defined]
+    opened.spans = made.spans
     return opened
 
 
 @pytest.mark.parametrize(("said", "meant"), rows_of(__file__, "references"))
-def test_a_reference_in_every_form(said: Any, meant: Any) -> None:
+def test_a_reference_in_every_form(said, meant):
     assert places.reference(tuple(said) if isinstance(said, list) else said) == meant
 
 
 @pytest.mark.parametrize("said", ["", "x.log", ":3", "x.log:", {"file": "x"}, {"line": 3}, 5])
-def test_what_is_no_reference_is_said(said: Any) -> None:
+def test_what_is_no_reference_is_said(said):
     with pytest.raises(BadReference):
         places.reference(said)
 
 
 @pytest.mark.parametrize(("line", "first", "last"), [(1, 1, 21), (50, 30, 70), (LINES, 80, LINES)])
-def test_a_line_with_those_around_it(case: Any, line: int, first: int, last: int) -> None:
+def test_a_line_with_those_around_it(case, line, first, last):
     (table,) = places.place(case, ("app.log", line)).tables
     frame = table.frame
     assert list(frame["line"]) == [str(n) for n in range(first, last + 1)]
@@ -66,7 +65,7 @@ def test_a_line_with_those_around_it(case: Any, line: int, first: int, last: int
 
 
 @pytest.mark.parametrize("nth", [1, 2])
-def test_a_record_with_all_its_properties_body_and_copies(case: Any, nth: int) -> None:
+def test_a_record_with_all_its_properties_body_and_copies(case, nth):
     at = case.spans[nth][0]
     shown = places.place(case, {"file": "00000000000000000000", "physical_offset": at})
     fields, lineage = shown.tables
@@ -79,31 +78,31 @@ def test_a_record_with_all_its_properties_body_and_copies(case: Any, nth: int) -
 
 
 @pytest.mark.parametrize("said", ["app.log:101", "app.log:0", "gone.log:1", "00000000000000000000 @ 1"])
-def test_what_leads_nowhere_is_said(case: Any, said: str) -> None:
+def test_what_leads_nowhere_is_said(case, said):
     with pytest.raises(BadReference):
         places.place(case, said)
 
 
-def test_the_life_of_a_message(case: Any) -> None:
+def test_the_life_of_a_message(case):
     shown = places.traced(case, KEY)
     assert len(shown.tables[0].frame) == 3 and len(shown.charts) == 1 and shown.id == KEY
     assert any(ref == {"file": "app.log", "line": 50} for table in shown.tables for ref in table.references)
 
 
-def inquiry(case: Any, interactive: bool) -> Inquiry:
+def inquiry(case, interactive):
     refs = [{"file": "app.log", "line": 50, "text": case.line("app.log", 50)}]
     step = {"id": "seen", "claim": "It was seen.", "role": "deciding", "holds": True, "evidence": refs}
     finding = {"cause": "made-up", "kind": "root_cause", "verdict": "confirmed", "steps": [step], "figures": {}}
     return Inquiry(case, {"findings": [finding], "root_causes": ["made-up"]}, "en", interactive)
 
 
-def test_the_functions_give_tables_where_nobody_can_click(case: Any) -> None:
+def test_the_functions_give_tables_where_nobody_can_click(case):
     ask = inquiry(case, interactive=False)
     assert isinstance(ask.evidence("made-up", 1), Table)
     assert isinstance(ask.place("app.log:50"), places.View) and isinstance(ask.trace(KEY), places.View)
 
 
-def test_every_reference_and_id_is_a_control_with_the_way_back(case: Any) -> None:
+def test_every_reference_and_id_is_a_control_with_the_way_back(case):
     box = inquiry(case, interactive=True).evidence("made-up", 1)
     table, below = box.children
     place = table.spec["columns"][table.spec["place"]]
@@ -131,7 +130,7 @@ def test_every_reference_and_id_is_a_control_with_the_way_back(case: Any) -> Non
     assert back.description == "Back"
 
 
-def test_a_life_leads_into_the_explorer_at_its_time(case: Any) -> None:
+def test_a_life_leads_into_the_explorer_at_its_time(case):
     made = places.Trail(case)
     made.open("explore", KEY)
     (_, widget) = made.box.children[-1].children
@@ -140,7 +139,7 @@ def test_a_life_leads_into_the_explorer_at_its_time(case: Any) -> None:
     assert "gone.log" in str(made.box.children[-1].children[1].outputs)
 
 
-def test_a_table_with_files_and_lines_leads_there_too(case: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_with_files_and_lines_leads_there_too(case, monkeypatch):
     import pandas as pd
 
     frame = pd.DataFrame({"what": ["a", "b"], "file": ["app.log", None], "line": pd.array([3, None], "Int64")})
@@ -149,7 +148,7 @@ def test_a_table_with_files_and_lines_leads_there_too(case: Any, monkeypatch: py
     assert table.spec["labels"] == ["Show app.log:3", None] and table.spec["place"] == 2
 
 
-def test_a_notebook_asks_the_evidence_in_sql(case: Any) -> None:
+def test_a_notebook_asks_the_evidence_in_sql(case):
     here = inquiry(case, interactive=False)
     rows = here.sql("select keys, count(*) as n from records where uniq_key = :key group by keys", key=KEY).collect()
     assert [tuple(row) for row in rows] == [(IMAGE, 3)]
@@ -162,7 +161,7 @@ CASES = rows_of(__file__, "says")
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{n}-{each['walk']}-{each['stop']}" for n, each in enumerate(CASES)])
-def test_a_stop_says_what_its_rows_show(spark: Any, case: dict[str, Any]) -> None:
+def test_a_stop_says_what_its_rows_show(spark, case):
     rows = pa.Table.from_pylist(case["rows"])
     said = rendered(walk(case["walk"])[case["stop"]].of(SimpleNamespace(session=spark), rows), "en")
     assert case["says"] in said

@@ -3,7 +3,6 @@
 import datetime as dt
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import attrs
 import incidents
@@ -33,20 +32,20 @@ WRITTEN = rows_of(__file__, "written")
 
 
 @pytest.mark.parametrize(("text", "wanted"), rows_of(__file__, "times_with_and_without_offset"))
-def test_times_with_and_without_offset(text: str, wanted: str | None) -> None:
+def test_times_with_and_without_offset(text, wanted):
     """Of that day, in that zone, where nothing else is said."""
     at = wanted and dt.datetime.fromisoformat(f"2024-05-14T{wanted}")
     assert notes.moment(text, SHANGHAI, dt.date(2024, 5, 14)) == at
     assert notes.moment("10:02", dt.UTC) is None
 
 
-def written(folder: Path, text: str | bytes) -> Path:
+def written(folder, text):
     path = folder / "notes.yaml"
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     return path
 
 
-def test_yaml_is_text_only_and_what_nobody_reads_is_kept(tmp_path: Path) -> None:
+def test_yaml_is_text_only_and_what_nobody_reads_is_kept(tmp_path):
     text = "timeline:\n- {time: 22:34, what: yes, link: wiki}\ndate: 2024-05-14\nactions: [a sentence]\nauthors: one\nmood: bad\n"
     read = notes.read(written(tmp_path, text))
     assert read.tables["timeline"] == [{"time": "22:34", "what": "yes (link: wiki)", "who": ""}]
@@ -60,14 +59,14 @@ def test_yaml_is_text_only_and_what_nobody_reads_is_kept(tmp_path: Path) -> None
     ("text", "why"),
     rows_of(__file__, "bad_notes") + [("a: " + "[" * 1500, "mapping"), ("x" * ((1 << 20) + 1), "larger")],
 )
-def test_bad_notes_are_refused_in_one_line(tmp_path: Path, text: str, why: str) -> None:
+def test_bad_notes_are_refused_in_one_line(tmp_path, text, why):
     with pytest.raises(notes.BadNotes, match=why) as caught:
         _ = notes.read(written(tmp_path, text.encode("latin-1"))).zone
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-def test_the_example_reads_as_empty_notes_and_is_never_written_twice(tmp_path: Path, lang: Any) -> None:
+def test_the_example_reads_as_empty_notes_and_is_never_written_twice(tmp_path, lang):
     path = notes.template(tmp_path / "new" / "notes.yaml", lang)
     read = notes.read(path)
     assert read.unknown == () and not any(read.tables.values()) and not any(read.lists.values())
@@ -76,7 +75,7 @@ def test_the_example_reads_as_empty_notes_and_is_never_written_twice(tmp_path: P
 
 
 @pytest.fixture
-def inquiry(tmp_path: Path) -> Inquiry:
+def inquiry(tmp_path):
     evidence = tmp_path / "evidence"
     evidence.mkdir()
     (evidence / "app.log").write_text(f"{LINE}\n{LINE} again\n")
@@ -89,7 +88,7 @@ def inquiry(tmp_path: Path) -> Inquiry:
     )
 
 
-def test_a_note_keeps_what_it_is_about_and_what_the_team_wrote_stays(inquiry: Inquiry) -> None:
+def test_a_note_keeps_what_it_is_about_and_what_the_team_wrote_stays(inquiry):
     path = notes.template(inquiry.notes)
     path.write_text(path.read_text() + 'decisions:\n- {time: "10:20", what: waited}  # ours')  # no line end
     before = path.read_bytes()
@@ -107,7 +106,7 @@ def test_a_note_keeps_what_it_is_about_and_what_the_team_wrote_stays(inquiry: In
     assert "WARN" in third["about"] and "2026-11-20T23:20:00+00:00" in third["about"]
 
 
-def test_nothing_is_noted_that_leads_nowhere_nor_where_it_must_not_stand(inquiry: Inquiry, tmp_path: Path) -> None:
+def test_nothing_is_noted_that_leads_nowhere_nor_where_it_must_not_stand(inquiry, tmp_path):
     for about in ("app.log:99", "gone.log:1", "nonsense", ("half-topic-blowup", "no-such-step")):
         with pytest.raises(BadReference):
             inquiry.note("x", about)
@@ -121,12 +120,12 @@ def test_nothing_is_noted_that_leads_nowhere_nor_where_it_must_not_stand(inquiry
     assert other.read_text() == "- a list\n"
 
 
-def page(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch, lang: Any = "en") -> str:
+def page(folder, text, monkeypatch, lang="en"):
     """Return the page of notebook 90, its cells evaluated here."""
     monkeypatch.setattr(Inquiry, "table", lambda self, name, *_: incidents.result_table(name))
     monkeypatch.setattr(Inquiry, "draw", lambda self, chart, name: chart(incidents.result_table(name), lang=lang))
     case = SimpleNamespace(path=folder, lang="en", options=Options(), clock=None)
-    inquiry = Inquiry(case, incidents.blow_up(), lang, False)  # type: ignore[arg-type]
+    inquiry = Inquiry(case, incidents.blow_up(), lang, False)
     look = Postmortem(inquiry, notes.read(written(folder, text)))
     book = notebooks.localise(notebooks.read(notebooks.folder() / "90_postmortem.ipynb"), lang)
     for cell in book.cells:
@@ -144,7 +143,7 @@ def page(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch, lang: Any = "
 HOSTILE = "<img src=x onerror=alert(1)>\"'{{ 7 * 7 }}{% raw %}</script><script>alert(2)</script>$x$\u202e[link](javascript:alert(3))\x85"
 
 
-def test_hostile_notes_stay_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hostile_notes_stay_text(tmp_path, monkeypatch):
     said = HOSTILE.replace("'", "''")
     text = "".join(f"{name}: '{said}'\n" for name in notes.TEXTS if name != "timezone")
     text += "".join(f"{name}: ['{said}']\n" for name in notes.LISTS)
@@ -163,7 +162,7 @@ def test_hostile_notes_stay_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-def test_the_page_has_every_section_and_says_what_is_not_used(tmp_path: Path, monkeypatch: Any, lang: Any) -> None:
+def test_the_page_has_every_section_and_says_what_is_not_used(tmp_path, monkeypatch, lang):
     made = page(tmp_path, WRITTEN + "mood: bad\n", monkeypatch, lang)
     read = Page(made)
     assert [tag for tag, _ in read.tags].count("h2") == 15 and len(made) < 1_000_000
@@ -176,7 +175,7 @@ def test_the_page_has_every_section_and_says_what_is_not_used(tmp_path: Path, mo
 
 @pytest.mark.seconds
 @pytest.mark.spark
-def test_notes_and_evidence_merge_in_order_of_time(tmp_path: Path) -> None:
+def test_notes_and_evidence_merge_in_order_of_time(tmp_path):
     path, evidence = written(tmp_path, WRITTEN), str(recorded.whole("transaction-consistency"))
     done = CliRunner().invoke(cli, ["postmortem", evidence, "--notes", str(path), "--out", str(tmp_path / "a")])
     assert done.exit_code == 0 and done.stdout.strip() == str(tmp_path / "a" / "postmortem.html"), done.output

@@ -14,18 +14,18 @@ from kit.notebook.progress import watched
 class Case:
     """What is watched of a case."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.progress = self.quiet = Progress()
         self.cancelled = 0
 
-    def cancel(self) -> None:
+    def cancel(self):
         self.cancelled += 1
 
-    def resume(self) -> None: ...
+    def resume(self): ...
 
 
 @pytest.mark.parametrize("interactive", [True, False])
-def test_a_bar_only_where_somebody_watches(interactive: bool, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bar_only_where_somebody_watches(interactive, capsys):
     case: Any = Case()
     with watched(case, "en", interactive):
         case.progress.begin("reading")
@@ -37,7 +37,7 @@ def test_a_bar_only_where_somebody_watches(interactive: bool, capsys: pytest.Cap
     assert case.progress is case.quiet
 
 
-def test_an_interrupt_stops_the_jobs_and_leaves_everything_as_it_was() -> None:
+def test_an_interrupt_stops_the_jobs_and_leaves_everything_as_it_was():
     case: Any = Case()
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt), watched(case, "en", interactive=True):
@@ -50,7 +50,7 @@ def test_an_interrupt_stops_the_jobs_and_leaves_everything_as_it_was() -> None:
     assert case.cancelled == 1
 
 
-def test_a_line_is_explained_in_a_table() -> None:
+def test_a_line_is_explained_in_a_table():
     text = "putMessage message topic length too long 149\n<b>x</b> CODE: 9999"
     table = notebook.explained(text)
     assert list(table.frame["meaning"]) == [row["meaning"] for row in kit.explain(text)]

@@ -4,7 +4,7 @@ import datetime as dt
 import functools
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,11 +26,11 @@ Triaged = Callable[[str, str], dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def triaged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Triaged]:
+def triaged(tmp_path_factory):
     """The findings of a part of a recording, each made once, with `NOT_KNOWN` for a value that is not known."""
 
     @functools.cache
-    def findings(name: str, part: str) -> dict[str, Any]:
+    def findings(name, part):
         evidence, into = recorded.whole(name), tmp_path_factory.mktemp("part")
         files = parts(evidence)[part]
         return kit.triage(kit.open_case(link(evidence, files, into / "evidence"), into / "ws"))
@@ -41,19 +41,19 @@ def triaged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Triaged]:
 
 
 @pytest.mark.parametrize(("name", "part"), QUICK.items())
-def test_a_part_does_not_contradict_the_whole(triaged: Triaged, name: str, part: str) -> None:
+def test_a_part_does_not_contradict_the_whole(triaged, name, part):
     assert list(contradictions(golden.load(name), triaged(name, part))) == []
 
 
 @pytest.mark.recordings
 @pytest.mark.parametrize("name", recorded.EVERY)
-def test_no_part_contradicts_the_whole(triaged: Triaged, name: str) -> None:
+def test_no_part_contradicts_the_whole(triaged, name):
     whole = golden.load(name)
     wrong = {part: list(contradictions(whole, triaged(name, part))) for part in parts(recorded.whole(name))}
     assert {part: said for part, said in wrong.items() if said} == {}
 
 
-def test_the_store_names_no_group_but_says_the_length(triaged: Triaged) -> None:
+def test_the_store_names_no_group_but_says_the_length(triaged):
     """`topic length too long 149` of store.log alone: suspected, with the line quoted."""
     found = {f["cause"]: f for f in triaged("half-topic-blowup", "broker/store")["findings"]}
     long = found["retry-topic-too-long"]
@@ -62,13 +62,13 @@ def test_the_store_names_no_group_but_says_the_length(triaged: Triaged) -> None:
     assert step["evidence"][0]["text"].endswith("putMessage message topic length too long 149")
 
 
-def test_outputs_of_mqadmin_alone_show_a_queue_that_stands(triaged: Triaged) -> None:
+def test_outputs_of_mqadmin_alone_show_a_queue_that_stands(triaged):
     """No record is stored there: its own line is null, and nothing fails."""
     (stuck,) = [f for f in triaged("consumer-stuck", "broker mqadmin")["findings"] if f["cause"] == "consumer-stuck"]
     assert (stuck["verdict"], stuck["figures"]["queue_offset"]) == ("confirmed", 64)
 
 
-def test_times_without_a_zone_are_never_called_utc(triaged: Triaged) -> None:
+def test_times_without_a_zone_are_never_called_utc(triaged):
     found = triaged("broker-busy", "o/stock-service")
     (busy,) = [f for f in found["findings"] if f["cause"] == "broker-busy"]
     assert busy["window"] == ["2026-11-20T23:19:38.941", "2026-11-20T23:20:02.223"]  # 15:19 UTC
@@ -82,7 +82,7 @@ ROLLED: Final = re.compile(r"(?:[._-]\d[\d-]*)?\.log.*")
 QUEUE: Final = re.compile(r".*/consumequeue/.*/(\d+)/\d{20}")
 
 
-def parts(evidence: Path) -> dict[str, list[Path]]:
+def parts(evidence):
     """Return {name of a part: its files}: each log alone, the logs of each host, stores, outputs, clients, half of the queues."""
     every = sorted(path for path in evidence.rglob("*") if path.is_file())
     brokers = {path.relative_to(evidence).parts[0] for path in every if path.name == "broker.conf"}
@@ -93,7 +93,7 @@ def parts(evidence: Path) -> dict[str, list[Path]]:
     return {name: files for name, files in found.items() if len(files) < len(every)}
 
 
-def names(path: Path, brokers: set[str]) -> Iterator[str]:
+def names(path, brokers):
     """Yield the parts that a file belongs to."""
     host, log = path.parts[0], ROLLED.sub("", path.name) if ".log" in path.name else None
     if log is not None:
@@ -112,7 +112,7 @@ def names(path: Path, brokers: set[str]) -> Iterator[str]:
         yield "half of the queues"
 
 
-def link(evidence: Path, files: list[Path], into: Path) -> Path:
+def link(evidence, files, into):
     """Make a folder of hard links to some files of an evidence folder."""
     for path in files:
         target = into / path.relative_to(evidence)
@@ -121,7 +121,7 @@ def link(evidence: Path, files: list[Path], into: Path) -> Path:
     return into
 
 
-def contradictions(whole: dict[str, Any], part: dict[str, Any]) -> Iterator[str]:
+def contradictions(whole, part):
     """Yield what a part says that the whole shows to be wrong. `whole`: as kept in tests/golden; `part`: a findings.json."""
     verdicts = {slug: finding["verdict"] for slug, finding in whole["findings"].items()}
     explained = {
@@ -150,7 +150,7 @@ def contradictions(whole: dict[str, Any], part: dict[str, Any]) -> Iterator[str]
                 yield f"{slug}: from {c} to {d}, with the whole from {a} to {b}"
 
 
-def _refuted(kept: dict[str, Any], shown: list[dict[str, Any]]) -> bool:
+def _refuted(kept, shown):
     """Return whether the whole shows a step false by which a part suspects; what the whole sees too may point to several causes."""
     return any(kept.get(step["id"], {}).get("holds") is False for step in shown if step["holds"])
 
@@ -159,7 +159,7 @@ SECOND: Final = 1000
 """ms by which a window may miss the other: many logs print whole seconds."""
 
 
-def _ms(iso: str) -> float:
+def _ms(iso):
     return dt.datetime.fromisoformat(iso).timestamp() * 1000
 
 

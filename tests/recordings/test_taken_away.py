@@ -2,8 +2,6 @@
 
 import fnmatch
 import re
-from pathlib import Path
-from typing import Any
 
 import pytest
 import recorded
@@ -11,8 +9,6 @@ from table import rows_of
 
 import kit
 from kit import causes
-from kit.case.case import Case
-from kit.causes.findings import Finding
 
 KINDS = rows_of(__file__, "kinds")
 RECORDINGS = rows_of(__file__, "recordings")
@@ -22,30 +18,30 @@ MOVING = {"lag", "lag_per_queue", "growth_per_second", "messages_behind"}
 """Figures of the last look: with less evidence that is an earlier one."""
 
 
-def taken(name: str) -> list[Any]:
+def taken(name):
     """Each kind of evidence that a recording has."""
     with recorded.opened(name) as tar:
         shown = [f"/{member.name.removeprefix('evidence/')}" for member in tar if member.isfile()]
     return [(name, kind) for kind, patterns in KINDS.items() if any(fits(path, patterns) for path in shown)]
 
 
-def fits(path: str, patterns: tuple[str, ...]) -> bool:
+def fits(path, patterns):
     return any(fnmatch.fnmatch(path, pattern) for pattern in patterns)
 
 
-def asked(case: Case) -> dict[str, Finding]:
+def asked(case):
     """Ask every root cause."""
     roots = [cause.slug for cause in causes.discover() if cause.kind == "root_cause"]
     return {slug: causes.examine(case.facts, slug) for slug in roots}
 
 
-def confirmed(found: dict[str, Finding]) -> set[str]:
+def confirmed(found):
     return {slug for slug, one in found.items() if one.verdict == "confirmed"}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "kind"), [each for name in RECORDINGS for each in taken(name)])
-def test_less_evidence_says_less(name: str, kind: str, tmp_path: Path) -> None:
+def test_less_evidence_says_less(name, kind, tmp_path):
     label = recorded.label(name)
     (cause,) = label["root_causes"]
     whole = asked(recorded.case(name))[cause]
@@ -64,7 +60,7 @@ def test_less_evidence_says_less(name: str, kind: str, tmp_path: Path) -> None:
             agrees(value, whole.figures[figure])
 
 
-def agrees(less: Any, whole: Any) -> None:
+def agrees(less, whole):
     """Assert that a figure is what all the evidence says, or is not known, in each of its parts."""
     if isinstance(less, dict) and isinstance(whole, dict):
         for key, value in less.items():
@@ -77,7 +73,7 @@ LOGS = rows_of(__file__, "logs")
 OUTPUTS = rows_of(__file__, "outputs")
 
 
-def ten_lines(name: str, member: str, words: str = "") -> list[str]:
+def ten_lines(name, member, words=""):
     """The first ten lines of these files that have these words; of several files as many of each."""
     files = [text.decode("utf-8", "replace") for path, text in sorted(recorded.files(name).items()) if re.search(member, path)]  # fmt: skip
     fit = [[line for line in text.splitlines() if line.strip() and re.search(words, line)] for text in files]
@@ -88,7 +84,7 @@ def ten_lines(name: str, member: str, words: str = "") -> list[str]:
 @pytest.mark.parametrize(
     ("name", "member", "words"), [*LOGS, *((name, f"mqadmin/{file}", "") for name, file in OUTPUTS)]
 )
-def test_ten_lines_still_name_it(name: str, member: str, words: str, tmp_path: Path) -> None:
+def test_ten_lines_still_name_it(name, member, words, tmp_path):
     lines = ten_lines(name, member, words)
     assert lines
     (tmp_path / "paste.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -3,8 +3,6 @@
 import ipaddress
 import json
 import re
-from pathlib import Path
-from typing import Any
 
 import pytest
 import recorded
@@ -24,14 +22,14 @@ SEEN = rows_of(__file__, "seen")
 UNSEEN = ("set", "sentence", "host", "topic", "body", "package", "number in JSON")
 
 
-def redactor() -> Redactor:
+def redactor():
     """A redactor that knows what `kit.redaction.report` learns from texts alone."""
     texts = [line for line, _ in PLANTED.values()]
     return Redactor(b"salt", dict(redacted.mentioned(texts)))
 
 
 @pytest.mark.parametrize("kind", PLANTED)
-def test_every_kind_is_replaced_wherever_it_stands_and_the_rest_of_the_line_stays(kind: str) -> None:
+def test_every_kind_is_replaced_wherever_it_stands_and_the_rest_of_the_line_stays(kind):
     line, canary = PLANTED[kind]
     made = redactor()
     new = made.text(f"2026-11-20 15:09:22.955 WARN {line} (code 2, queueOffset=13958643712)")
@@ -48,31 +46,31 @@ def test_every_kind_is_replaced_wherever_it_stands_and_the_rest_of_the_line_stay
         assert leaks.leak(line, nothing) is not None
 
 
-def test_a_name_with_a_backslash_is_replaced_in_a_path() -> None:
+def test_a_name_with_a_backslash_is_replaced_in_a_path():
     made = Redactor(b"salt", {"canary\\'; --": "topic"})
     new = made.path("store/consumequeue/canary\\'; --/0/00000000000000000000")
     assert "canary" not in new and new.startswith("store/consumequeue/") and new.endswith("/0/00000000000000000000")
     assert "canary" not in made.path("C:\\data\\canary-host\\store\\x.log")
 
 
-def test_ordinary_numbers_and_sentences_stay() -> None:
+def test_ordinary_numbers_and_sentences_stay():
     made = redactor()
     assert [text for text in rows_of(__file__, "stays") if made.text(text) != text] == []
     assert dict(redacted.mentioned(["pool-1-thread-17 lz4 utf8 log4j2 queue3 deadbeef12 a.b7 store0 level18"])) == {}
 
 
-def test_what_follows_a_command_in_a_sentence_is_no_host() -> None:
+def test_what_follows_a_command_in_a_sentence_is_no_host():
     assert dict(redacted.mentioned(rows_of(__file__, "no_hosts"))) == {"10.1.2.3": "address"}
 
 
 @pytest.mark.parametrize("command", rows_of(__file__, "commands"))
-def test_the_host_of_a_command_is_replaced_wherever_it_is_shown(command: str) -> None:
+def test_the_host_of_a_command_is_replaced_wherever_it_is_shown(command):
     texts = [command, "connected to canarynode"]
     made = Redactor(b"salt", dict(redacted.mentioned(texts)))
     assert "canarynode" not in " ".join(map(made.text, texts))
 
 
-def test_an_address_in_hex_is_replaced_in_every_form() -> None:
+def test_an_address_in_hex_is_replaced_in_every_form():
     texts = ["peer 0x0a4d0337 lost", "10.77.3.55:10911", "flags 0x00000100, 0x7f8a, thread 0x00007f2a1c0b8800"]
     made = Redactor(b"salt", dict(redacted.mentioned(texts)))
     hexed, dotted, rest = map(made.text, texts)
@@ -83,14 +81,14 @@ def test_an_address_in_hex_is_replaced_in_every_form() -> None:
     assert leaks.leak(texts[0], known) == "address"
 
 
-def test_what_is_ordinary_is_a_list_of_its_own() -> None:
+def test_what_is_ordinary_is_a_list_of_its_own():
     assert ordinary.is_ordinary("order") and ordinary.is_ordinary("Order") and ordinary.is_ordinary("ORDER")
     sites = ("trade-order", "orderTopic", "hotel", "shop", "acme", "PAID", "payment", "umbrella", "canary")
     assert not [name for name in sites if ordinary.is_ambiguous(name)]
     assert redactor().names.keys().isdisjoint(ordinary.WORDS)
 
 
-def originals(name: str) -> tuple[set[str], set[str]]:
+def originals(name):
     """Return what RocketMQ's decoder read: addresses, and names (topics, groups, keys) that are not RocketMQ's own."""
     addresses, found = set(), set()
     for record in recorded.truth(name):
@@ -102,7 +100,7 @@ def originals(name: str) -> tuple[set[str], set[str]]:
     return addresses, {text for text in plain if not ordinary.is_stock(text)}
 
 
-def shown(path: Path) -> str:
+def shown(path):
     """Return what a file of a report says, without plotly's code, packed numbers and SHA-256 digests."""
     text = path.read_text(encoding="utf-8").replace(offline.packed(), "")
     return re.sub(r'"bdata":\s*"[^"]*"|\b[0-9a-f]{64}\b', "", text)
@@ -111,7 +109,7 @@ def shown(path: Path) -> str:
 @pytest.mark.recordings
 @pytest.mark.spark
 @pytest.mark.parametrize("name", ["transaction-consistency", pytest.param("half-topic-blowup", marks=pytest.mark.slow)])
-def test_a_redacted_report_shows_nothing_original_and_finds_the_same(spark: Any, tmp_path: Path, name: str) -> None:
+def test_a_redacted_report_shows_nothing_original_and_finds_the_same(spark, tmp_path, name):
     evidence = recorded.unpack(name, tmp_path / "canaryfolder")
     plant(evidence)
     case = kit.open_case(evidence, tmp_path / "cache", lang="zh")
@@ -160,7 +158,7 @@ def test_a_redacted_report_shows_nothing_original_and_finds_the_same(spark: Any,
     assert json.loads((out / "manifest.json").read_text(encoding="utf-8"))["options"]["redact"] is True
 
 
-def plant(evidence: Path) -> None:
+def plant(evidence):
     """Write the canaries into logs, rows, a text and the names of files."""
     lines = [line for line, _ in PLANTED.values()]
     for number, log in enumerate(sorted(evidence.rglob("*.log"))):
@@ -181,5 +179,5 @@ def plant(evidence: Path) -> None:
     )
 
 
-def ids_of(findings: dict[str, Any]) -> list[str]:
+def ids_of(findings):
     return re.findall(r"\b[0-9A-F]{32}\b", json.dumps(findings["findings"]))

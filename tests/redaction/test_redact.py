@@ -4,7 +4,6 @@ import ipaddress
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import click
 import nbformat
@@ -39,7 +38,7 @@ HELD = leaks.Originals(
 )
 
 
-def redactor(addresses: tuple[str, ...] = ("10.20.44.11", "10.20.44.21"), **more: Any) -> Redactor:
+def redactor(addresses=("10.20.44.11", "10.20.44.21"), **more):
     return Redactor(SALT, NAMES | dict.fromkeys(addresses, "address"), **more)
 
 
@@ -53,7 +52,7 @@ AROUND = st.sampled_from(["", " ", "/", "connect to <", "host=", "[", "地址", 
 
 @PATIENT
 @given(st.lists(V4, min_size=2, max_size=30, unique=True))
-def test_addresses_map_one_to_one_onto_none_of_them(found: list[ipaddress.IPv4Address]) -> None:
+def test_addresses_map_one_to_one_onto_none_of_them(found):
     made = Redactor(SALT, dict.fromkeys(map(str, found), "address"))
     new = [made.text(str(ip)) for ip in found]
     assert len(set(new)) == len(found) and not set(new) & set(map(str, found))
@@ -63,7 +62,7 @@ def test_addresses_map_one_to_one_onto_none_of_them(found: list[ipaddress.IPv4Ad
 
 @PATIENT
 @given(st.lists(st.tuples(AROUND, V4, BEHIND), min_size=1, max_size=5), st.booleans())
-def test_no_address_survives_in_text_or_hex(parts: list[tuple[str, ipaddress.IPv4Address, str]], lower: bool) -> None:
+def test_no_address_survives_in_text_or_hex(parts, lower):
     known = {str(ip): "address" for _, ip, _ in parts}
     made = Redactor(SALT, known)
     text = " ".join(f"{before}{ip}{after}" for before, ip, after in parts)
@@ -81,7 +80,7 @@ def test_no_address_survives_in_text_or_hex(parts: list[tuple[str, ipaddress.IPv
 
 @PATIENT
 @given(V6, st.integers(0, 65535))
-def test_long_addresses_too(ip: ipaddress.IPv6Address, port: int) -> None:
+def test_long_addresses_too(ip, port):
     made = Redactor(SALT, {str(ip): "address"})
     new = made.text(f"connect to [{ip}]:{port} failed")
     host = new.removeprefix("connect to [").removesuffix(f"]:{port} failed")
@@ -92,7 +91,7 @@ def test_long_addresses_too(ip: ipaddress.IPv6Address, port: int) -> None:
 
 @PATIENT
 @given(st.lists(st.text("abcXYZ09-_", min_size=1, max_size=40), min_size=2, max_size=20, unique=True))
-def test_names_join_and_do_not_meet(found: list[str]) -> None:
+def test_names_join_and_do_not_meet(found):
     made = Redactor(SALT, dict.fromkeys(found, "topic"))
     new = [made.value({"topic": name})["topic"] for name in found]
     named = [name for name in found if name in made.names]
@@ -101,7 +100,7 @@ def test_names_join_and_do_not_meet(found: list[str]) -> None:
     assert new == [made.names[name] for name in found]
 
 
-def test_names_keep_length_and_prefix() -> None:
+def test_names_keep_length_and_prefix():
     made = redactor()
     long, both = made.text("%RETRY%" + "g" * 142), made.text("topic=trade-order, %DLQ%order-group")
     assert long.startswith("%RETRY%group-") and len(long) == 149
@@ -109,7 +108,7 @@ def test_names_keep_length_and_prefix() -> None:
     assert Redactor(b"another", NAMES).names["trade-order"] != made.names["trade-order"]
 
 
-def filled(value: Any, names: dict[str, str]) -> Any:
+def filled(value, names):
     """Put pseudonyms into the places `<name>` of a text, a list or an object."""
     if isinstance(value, dict):
         return {filled(name, names): filled(each, names) for name, each in value.items()}
@@ -119,13 +118,13 @@ def filled(value: Any, names: dict[str, str]) -> Any:
 
 
 @pytest.mark.parametrize(("text", "becomes"), rows_of(__file__, "becomes"))
-def test_a_text_or_value_becomes(text: Any, becomes: Any) -> None:
+def test_a_text_or_value_becomes(text, becomes):
     """Names wherever they are, ordinary words and small numbers only where a name is expected."""
     made = redactor()
     assert (made.text(text) if isinstance(text, str) else made.value(text)) == filled(becomes, made.names)
 
 
-def test_small_keys_are_digits_and_dates_are_no_keys() -> None:
+def test_small_keys_are_digits_and_dates_are_no_keys():
     made = redactor()
     new = made.names["1025"]
     assert len(new) == 4 and new.isdigit() and new != "1025"
@@ -140,7 +139,7 @@ def test_small_keys_are_digits_and_dates_are_no_keys() -> None:
 
 
 @pytest.mark.parametrize("host", ["10.20.44.21", "fd00::17"])
-def test_ids_keep_all_but_the_address(host: str) -> None:
+def test_ids_keep_all_but_the_address(host):
     made = redactor((host,))
     uniq = uniq_key(host, 7_654_321, 0x0C387F44, 1_724_963_647, 3)
     offset = ids.encode_offset_id(host, 10911, 123_456_789_012)
@@ -154,7 +153,7 @@ def test_ids_keep_all_but_the_address(host: str) -> None:
     assert made.text(uniq[:-12]) == made.text(uniq)[:-12]
 
 
-def test_ids_of_grpc_clients_lose_their_mac() -> None:
+def test_ids_of_grpc_clients_lose_their_mac():
     made = redactor()
     text = "01A1B2C3D4E5F61F4A0B8A0B8C00000007"
     old, new = ids.decode(text), ids.decode(made.text(text))
@@ -162,14 +161,14 @@ def test_ids_of_grpc_clients_lose_their_mac() -> None:
     assert made.text(f"mac {old.mac} up") == f"mac {new.mac} up"
 
 
-def test_what_says_nothing_about_a_site_stays() -> None:
+def test_what_says_nothing_about_a_site_stays():
     made = redactor()
     digest = "0a142c0b" + "ab" * 28
     assert all(made.text(text) == text for text in (digest, *rows_of(__file__, "stays")))
     assert leaks.leak(digest, leaks.Originals(frozenset(), frozenset({ipaddress.ip_address("10.20.44.11")}))) is None
 
 
-def test_bodies_properties_and_secrets() -> None:
+def test_bodies_properties_and_secrets():
     made = redactor()
     said = (
         "Message{topic='trade-order', properties={KEYS=1025, UNIQ_KEY=0A142C1500000C387F4466D0DB3F0003, shopId=88, TAGS=PAID}, body=[123, 34, 110], "
@@ -181,7 +180,7 @@ def test_bodies_properties_and_secrets() -> None:
     assert "shopId=" in new and "shopId=88" not in new and "TAGS=PAID" in new and f"KEYS={made.names['1025']}" in new
 
 
-def test_paths_keep_what_is_rocketmqs_own() -> None:
+def test_paths_keep_what_is_rocketmqs_own():
     made = redactor(exact=["c/web-01 logs/points.csv", "/srv/li na/evidence"])
     assert made.text("c/web-01 logs/points.csv: truncated") == made.exact["c/web-01 logs/points.csv"] + ": truncated"
     assert not re.search(r"\bli\b|\bna\b", made.text("evidence = '/srv/li na/evidence', more"))
@@ -196,7 +195,7 @@ def test_paths_keep_what_is_rocketmqs_own() -> None:
     assert made.path("/srv/order.csv").partition(".")[2] == "csv"
 
 
-def test_parts_of_a_path_are_replaced_wherever_they_are_shown() -> None:
+def test_parts_of_a_path_are_replaced_wherever_they_are_shown():
     made = redactor(exact=["evidence/logs/主机web-01手机13917720345-x.log"])
     shown = made.text("logs/主机web-01手机13917720345-x.log: 7 lines")
     assert shown.startswith("logs/dir-") and shown.endswith(".log: 7 lines") and "13917720345" not in shown
@@ -207,13 +206,13 @@ def test_parts_of_a_path_are_replaced_wherever_they_are_shown() -> None:
 
 
 @pytest.mark.parametrize("cut", ["of trade-or…", "of 0A142…", "of 0A142C1500000C…", "of 10.20.4…", "of 10.20.4…, 12"])
-def test_of_what_was_cut_nothing_is_left(cut: str) -> None:
+def test_of_what_was_cut_nothing_is_left(cut):
     assert redactor().text(cut) == "of …" + cut.partition("…")[2]
     line = "x" * (MAX_TEXT - 9) + " trade-or"
     assert "trade" not in redactor().text(line) and redactor().text("waits for orders…") == "waits for orders…"
 
 
-def test_the_salt_is_made_once_and_is_not_guessable(tmp_path: Path) -> None:
+def test_the_salt_is_made_once_and_is_not_guessable(tmp_path):
     place = Workspace(tmp_path)
     first = redacted.salt(place)
     assert len(first) == 64 and redacted.salt(place) == first
@@ -223,7 +222,7 @@ def test_the_salt_is_made_once_and_is_not_guessable(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("planted", rows_of(__file__, "planted"))
-def test_the_check_can_fail_and_names_no_original(tmp_path: Path, planted: str) -> None:
+def test_the_check_can_fail_and_names_no_original(tmp_path, planted):
     put(tmp_path / "tables" / "t.csv", f"a\n{planted}\n")
     with pytest.raises(click.ClickException) as raised:
         leaks.check(HELD, {tmp_path / "tables" / "t.csv": Path("tables/t.csv")}, redacted.SAYS["leak"], "en")
@@ -233,7 +232,7 @@ def test_the_check_can_fail_and_names_no_original(tmp_path: Path, planted: str) 
     leaks.check(HELD, {tmp_path / "tables" / "t.csv": Path("tables/t.csv")}, redacted.SAYS["stale"], "zh")
 
 
-def test_outputs_of_a_notebook_are_drawn_anew() -> None:
+def test_outputs_of_a_notebook_are_drawn_anew():
     made = redactor()
     chart = {
         PLOTLY_MIME: {
@@ -251,24 +250,24 @@ def test_outputs_of_a_notebook_are_drawn_anew() -> None:
 
 
 @pytest.mark.parametrize("text", ["id 0A142C0B00002A9F", "0x0a142c0b", "0X0A142c0B: no route", "0a142C0bffff"])
-def test_an_address_in_hex_of_any_case_is_an_original(text: str) -> None:
+def test_an_address_in_hex_of_any_case_is_an_original(text):
     assert HELD.kind_in(text) == "address" and HELD.kind_in(text.replace("2", "3")) is None
     assert HELD.kind_in("TRADE-ORDER") is None and HELD.kind_in("trade-order") == "name"
 
 
-def test_a_cell_longer_than_a_csv_reader_takes_is_searched(tmp_path: Path) -> None:
+def test_a_cell_longer_than_a_csv_reader_takes_is_searched(tmp_path):
     file = put(tmp_path / "t.csv", f"a,b\n{'x' * 200_000},10.1.2.3\n")
     assert any(leaks.leak(text, HELD) for text in leaks.texts(file))
 
 
-def test_a_text_without_blanks_is_searched_in_one_pass() -> None:
+def test_a_text_without_blanks_is_searched_in_one_pass():
     """Each letter of a word may begin an address of mail: looking on from each of them to the end took a day."""
     texts = [part * 500_000 for part in ("x", "a-", ".a", "1")]
     assert [leaks.leak(text, HELD) for text in texts] == [None] * 4
     assert "10.20.44.11" not in redactor().text(f"{texts[0]} 10.20.44.11")
 
 
-def test_a_version_is_no_address(tmp_path: Path) -> None:
+def test_a_version_is_no_address(tmp_path):
     """Some programs have releases of four numbers, such as 17.0.21.1."""
     file = put(tmp_path / "manifest.json", json.dumps({"versions": {"python": "17.0.21.1"}, "evidence": "17.0.21.2"}))
     nothing = leaks.Originals(frozenset(), frozenset())

@@ -1,6 +1,5 @@
 """A chart, a table, a cell of a notebook or a part of the page that fails is a table or a sentence; the page is written."""
 
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,20 +17,20 @@ from kit.report import html, notebooks
 from kit.report.build import build
 
 
-def broken(*_: Any, **__: Any) -> Any:
+def broken(*_, **__):
     raise RecursionError("maximum\nrecursion depth")
 
 
 class Unreadable:
-    def __str__(self) -> str:
+    def __str__(self):
         raise ValueError("no words")
 
 
-def inquiry() -> Inquiry:
-    return Inquiry(SimpleNamespace(clock=None), incidents.blow_up(), "en", False)  # type: ignore[arg-type]
+def inquiry():
+    return Inquiry(SimpleNamespace(clock=None), incidents.blow_up(), "en", False)
 
 
-def test_a_chart_that_cannot_be_drawn_is_its_table() -> None:
+def test_a_chart_that_cannot_be_drawn_is_its_table():
     shown = answers.drawn(broken, pd.DataFrame({"topic": ["orders"], "n": [3]}), "topics", "en")
     assert isinstance(shown, Table) and shown.failure
     data, metadata = shown._repr_mimebundle_()
@@ -39,7 +38,7 @@ def test_a_chart_that_cannot_be_drawn_is_its_table() -> None:
     assert metadata["rmq-kit"]["failure"]["type"] == "RecursionError"
 
 
-def test_a_chart_that_breaks_while_it_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_chart_that_breaks_while_it_is_shown(monkeypatch):
     chart = Chart(figure(), pd.DataFrame({"n": [7]}), "reading", "alt", "Title <b>")
     shown: list[tuple[Any, Any]] = []
     monkeypatch.setattr(Chart, "bundles", broken)
@@ -50,14 +49,14 @@ def test_a_chart_that_breaks_while_it_is_shown(monkeypatch: pytest.MonkeyPatch) 
     assert "Title <b>" not in data["text/html"]
 
 
-def test_values_without_words() -> None:
+def test_values_without_words():
     assert cell(Unreadable()) == ("(Unreadable)", "text")
     for frame in (pd.DataFrame({"x": [Unreadable(), 1, None]}), pd.DataFrame({Unreadable(): [1]})):
         data, _ = answers.drawn(broken, frame, "odd", "en")._repr_mimebundle_()
         assert "RecursionError" in data["text/plain"]
 
 
-def test_every_table_of_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_table_of_a_notebook(monkeypatch):
     asked = inquiry()
     monkeypatch.setattr("kit.notebook.inquiry.PAGE", {})
     monkeypatch.setattr("kit.causes.look_alikes.frame", broken)
@@ -66,12 +65,12 @@ def test_every_table_of_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
         assert shown.failure and "could not be drawn" in shown.caption
 
 
-def test_what_the_reader_asks_wrongly_still_raises() -> None:
+def test_what_the_reader_asks_wrongly_still_raises():
     with pytest.raises(NoSuchCause, match="no-such"):
         inquiry().chain("no-such")
 
 
-def book(path: Path, *sources: str) -> Path:
+def book(path, *sources):
     parameters = new_code_cell(
         "evidence, workspace, lang, interactive = '', '', 'en', False", metadata={"tags": ["parameters"]}
     )
@@ -81,7 +80,7 @@ def book(path: Path, *sources: str) -> Path:
 
 
 @pytest.mark.seconds
-def test_a_cell_that_fails_is_a_sentence_and_the_others_go_on(tmp_path: Path) -> None:
+def test_a_cell_that_fails_is_a_sentence_and_the_others_go_on(tmp_path):
     sources = (
         "print('before')", "{'a': 1}['secret of the evidence']", "print('after')", "import sys; sys.exit(3)",
         "print('last')",
@@ -102,7 +101,7 @@ def test_a_cell_that_fails_is_a_sentence_and_the_others_go_on(tmp_path: Path) ->
 
 
 @pytest.mark.seconds
-def test_a_notebook_whose_kernel_dies_is_kept_as_far_as_it_came(tmp_path: Path) -> None:
+def test_a_notebook_whose_kernel_dies_is_kept_as_far_as_it_came(tmp_path):
     path = book(tmp_path / "20_x.ipynb", "print('so far')", "import os; os._exit(1)", "print('never')")
     [done] = notebooks.execute([path], tmp_path / "out", {"lang": "en"})
     story = notebooks.story(done)
@@ -112,7 +111,7 @@ def test_a_notebook_whose_kernel_dies_is_kept_as_far_as_it_came(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("part", ["inventory", "apart", "rows_of", "summaries"])
-def test_a_part_of_the_page(part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_part_of_the_page(part, tmp_path, monkeypatch):
     broken.__name__ = part
     monkeypatch.setattr(html, part, broken)
     failures: list[Failure] = []
@@ -120,7 +119,7 @@ def test_a_part_of_the_page(part: str, tmp_path: Path, monkeypatch: pytest.Monke
     assert "could not be shown here (RecursionError)" in page and {f.type for f in failures} == {"RecursionError"}
 
 
-def test_a_finding_the_page_cannot_show(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_finding_the_page_cannot_show(monkeypatch):
     found = incidents.blow_up()
     found["findings"][0]["window"] = ["not a time", None]
     found["findings"][0]["figures"] = {"x": [1, {"y": Unreadable()}]}

@@ -3,8 +3,6 @@
 import itertools
 import json
 import re
-from pathlib import Path
-from typing import Any
 
 import incidents
 import nbformat
@@ -20,14 +18,14 @@ from kit.report.build import build, manifest
 from kit.report.labels import PAGE
 
 
-def page(tmp_path: Path, found=None, shown=(), lang="en", tables=None) -> tuple[Page, str]:
+def page(tmp_path, found=None, shown=(), lang="en", tables=None):
     run = [incidents.notebook(tmp_path / "nb" / "20_half.ipynb", "half-topic-blowup", *shown)]
     tables = incidents.tables() if tables is None else tables
     html = build(found or incidents.blow_up(), tables, run, tmp_path / "out", lang).read_text()
     return Page(html), html
 
 
-def test_first_screen_answers_the_five_questions_in_order(tmp_path: Path) -> None:
+def test_first_screen_answers_the_five_questions_in_order(tmp_path):
     read, _ = page(tmp_path)
     asked = [read.text.index(PAGE[name].en) for name in ("what", "since", "bad", "why", "now")]
     assert asked == sorted(asked)
@@ -36,14 +34,14 @@ def test_first_screen_answers_the_five_questions_in_order(tmp_path: Path) -> Non
     assert [text for text in told if text not in first] == []
 
 
-def test_confirmed_first_then_neighbours_then_undecided_then_excluded(tmp_path: Path) -> None:
+def test_confirmed_first_then_neighbours_then_undecided_then_excluded(tmp_path):
     read, _ = page(tmp_path)
     ids = [attrs["id"] for tag, attrs in read.tags if tag == "h2"]
     assert ids == ["half-topic-blowup", "send-back-refused", "undecided", "excluded", "completeness", "again"]
 
 
 @pytest.mark.parametrize("row", rows_of(__file__, "pages"), ids=lambda row: row["name"])
-def test_a_page_says(tmp_path: Path, row: dict[str, Any]) -> None:
+def test_a_page_says(tmp_path, row):
     """`says`: what is in it, `order`: in this order, `times`: so often; `{name}` is a sentence of the page, `{figure_name}` the name of a figure."""
     lang = row.get("lang", "en")
     known = {name: text.in_(lang) for name, text in PAGE.items()}
@@ -59,7 +57,7 @@ def test_a_page_says(tmp_path: Path, row: dict[str, Any]) -> None:
     assert {said: text.count(said) for said in row.get("times", {})} == row.get("times", {})
 
 
-def test_a_cause_that_is_asked_for_is_shown_whatever_its_verdict(tmp_path: Path) -> None:
+def test_a_cause_that_is_asked_for_is_shown_whatever_its_verdict(tmp_path):
     run = incidents.notebook(tmp_path / "50.ipynb", "broker-busy", Table(pd.DataFrame({"a": [1]}), "of the walk"))
     found = incidents.findings(incidents.finding("broker-busy", "ruled_out"))
     for options, shown in (({}, False), ({"cause": "broker-busy"}, True)):
@@ -68,7 +66,7 @@ def test_a_cause_that_is_asked_for_is_shown_whatever_its_verdict(tmp_path: Path)
         assert PAGE["also"].en not in read.text
 
 
-def test_page_is_well_formed_for_readers_of_all_kinds(tmp_path: Path) -> None:
+def test_page_is_well_formed_for_readers_of_all_kinds(tmp_path):
     chart, table = transactions.growth(incidents.growth_frame()), Table(pd.DataFrame({"a": [1]}), "numbers")
     read, html = page(tmp_path, shown=[chart, table])
     levels = [int(tag[1]) for tag, _ in read.tags if re.fullmatch(r"h[1-6]", tag)]
@@ -84,7 +82,7 @@ def test_page_is_well_formed_for_readers_of_all_kinds(tmp_path: Path) -> None:
     assert targets <= set(ids)
 
 
-def test_nothing_is_fetched_and_only_the_pages_own_scripts_run(tmp_path: Path) -> None:
+def test_nothing_is_fetched_and_only_the_pages_own_scripts_run(tmp_path):
     read, html = page(tmp_path, shown=[transactions.growth(incidents.growth_frame())])
     assert not {tag for tag, _ in read.tags} & {"link", "img", "iframe", "base"}
     assert not [attrs for _, attrs in read.tags if {"src", "style"} & attrs.keys()]
@@ -93,7 +91,7 @@ def test_nothing_is_fetched_and_only_the_pages_own_scripts_run(tmp_path: Path) -
     assert len(re.findall(r"<script>", html)) == 1 and len(html) < 1_000_000
 
 
-def test_hostile_evidence_stays_text(tmp_path: Path) -> None:
+def test_hostile_evidence_stays_text(tmp_path):
     frame = incidents.life_frame().assign(topic=incidents.HOSTILE)
     table = Table(pd.DataFrame({incidents.HOSTILE: [incidents.HOSTILE]}), incidents.HOSTILE)
     lanes = pictures.lanes(frame[["store_timestamp", "topic"]])
@@ -105,20 +103,20 @@ def test_hostile_evidence_stays_text(tmp_path: Path) -> None:
     assert not set("\x1b\u202e\u202c") & set(html)
 
 
-def test_html_of_a_notebook_is_never_taken_over(tmp_path: Path) -> None:
+def test_html_of_a_notebook_is_never_taken_over(tmp_path):
     read, _ = page(tmp_path, shown=["<b onclick='x()'>foreign</b>"])
     assert "<b onclick='x()'>foreign</b>" in read.text
     assert "<b>raw</b>" in read.text and not re.search("http://example.com|javascript:", str(read.tags))
 
 
-def test_page_is_complete_in_chinese(tmp_path: Path) -> None:
+def test_page_is_complete_in_chinese(tmp_path):
     read, _ = page(tmp_path, lang="zh")
     assert ("html", {"lang": "zh-CN"}) in read.tags
     english = {text.en for text in PAGE.values() if "{" not in text.en and text.en != text.in_("zh")}
     assert english & set(read.text.split("\n")) == set()
 
 
-def test_two_runs_give_the_same_bytes(tmp_path: Path) -> None:
+def test_two_runs_give_the_same_bytes(tmp_path):
     chart = transactions.growth(incidents.growth_frame())
     first, second = (page(tmp_path / name, shown=[chart])[1] for name in ("a", "b"))
     assert first == second
@@ -127,7 +125,7 @@ def test_two_runs_give_the_same_bytes(tmp_path: Path) -> None:
     assert json.loads(made[0])["manifest_sha256"] in first
 
 
-def test_manifest_hash_covers_inputs_and_options() -> None:
+def test_manifest_hash_covers_inputs_and_options():
     found = incidents.blow_up()
     plain = manifest(found, {"lang": "en"})["manifest_sha256"]
     assert plain != manifest(found, {"lang": "en", "tz_app": "Asia/Shanghai"})["manifest_sha256"]
@@ -135,7 +133,7 @@ def test_manifest_hash_covers_inputs_and_options() -> None:
     assert plain != manifest(found, {"lang": "en"})["manifest_sha256"]
 
 
-def test_an_executed_notebook_shows_the_parameters_a_reader_starts_from() -> None:
+def test_an_executed_notebook_shows_the_parameters_a_reader_starts_from():
     injected = nbformat.v4.new_code_cell("workspace = '/caches/a'", metadata={"tags": ["injected-parameters"]})
     book = nbformat.v4.new_notebook(cells=[injected])
     notebooks.settle(book, {"evidence": "incident", "workspace": ""})

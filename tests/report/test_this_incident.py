@@ -5,7 +5,6 @@ case"), or because the evidence itself says so.
 """
 
 import re
-from pathlib import Path
 
 import pytest
 import recorded
@@ -14,7 +13,6 @@ from page import Page
 from table import rows_of
 
 import kit
-from kit.case.case import Case
 from kit.report import build, notebooks
 from kit.rocketmq.catalogue import EVENTS
 
@@ -25,7 +23,7 @@ CLAIMS: dict[str, tuple[str, ...]] = rows_of(__file__, "claims")
 COUNTED = re.compile(r"[\d,]*\d\d+ (?:messages|sends|half records|refusals|transactions|records)\b")
 
 
-def report(case: Case, out: Path, *causes: str) -> tuple[Page, dict[str, str]]:
+def report(case, out, *causes):
     """Make a report with the walks of these causes, whatever their verdict; return what it says and the verdicts."""
     findings = kit.triage(case)
     chosen = sorted({path for cause in causes for path in notebooks.chosen(findings, cause)})
@@ -35,13 +33,13 @@ def report(case: Case, out: Path, *causes: str) -> tuple[Page, dict[str, str]]:
     return Page(page), {found["cause"]: found["verdict"] for found in findings["findings"]}
 
 
-def stories(told: str, *causes: str) -> list[str]:
+def stories(told, *causes):
     return [
         f"{cause}: {match.group()}" for cause in causes for claim in CLAIMS[cause] for match in re.finditer(claim, told)
     ]
 
 
-def test_what_the_claims_look_for_is_what_the_walks_tell_of_the_published_cases() -> None:
+def test_what_the_claims_look_for_is_what_the_walks_tell_of_the_published_cases():
     """Every list has something that the notebooks' quotations say: the patterns can find it."""
     for cause, claims in CLAIMS.items():
         (path,) = (
@@ -57,14 +55,14 @@ def test_what_the_claims_look_for_is_what_the_walks_tell_of_the_published_cases(
 
 
 @pytest.mark.recordings
-def test_a_healthy_system_has_no_story(tmp_path: Path) -> None:
+def test_a_healthy_system_has_no_story(tmp_path):
     told, verdicts = report(recorded.case("healthy"), tmp_path / "out", *CLAIMS)
     assert {verdicts[cause] for cause in CLAIMS} <= {"ruled_out", "insufficient_evidence"}
     assert stories(told.own, *CLAIMS) == [] and told.apart == ""
     assert "The put-back was refused" not in told.own and "was refused for its size, again" not in told.own
 
 
-def test_a_suspicion_tells_no_story(tmp_path: Path) -> None:
+def test_a_suspicion_tells_no_story(tmp_path):
     said = rows_of(__file__, "paste").format(leaked=EVENTS["leaked-half-printed"].example)
     told, verdicts = report(opened(tmp_path, {"paste.txt": said}), tmp_path / "out", *CLAIMS)
     assert {verdicts[cause] for cause in CLAIMS} == {"suspected"}

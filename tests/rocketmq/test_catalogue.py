@@ -12,22 +12,21 @@ import recorded
 from table import rows_of
 
 from kit.causes import discover
-from kit.data import Row
 from kit.formats.logs.known_texts import confirmed, known_texts
 from kit.i18n import T
 from kit.rocketmq import answers, catalogue, upstream
-from kit.rocketmq.catalogue import EVENTS, PROBLEMS, SEARCHED, Event, Problem, problems_in
+from kit.rocketmq.catalogue import EVENTS, PROBLEMS, SEARCHED, Event, problems_in
 
 RELEASES = {*rows_of(str(Path(__file__).with_name("test_versions.py")), "ordinals").values(), ""}
 ROWS = [*EVENTS.values(), *PROBLEMS.values()]
 
 
-def _sentences(row: Row) -> list[T]:
+def _sentences(row):
     return [value for name in row.__struct_fields__ if isinstance(value := getattr(row, name), T)]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{type(row).__name__}-{row.slug}")
-def test_a_row_says_what_an_operator_needs(row: Event | Problem) -> None:
+def test_a_row_says_what_an_operator_needs(row):
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", row.slug) and row.printed_by.source
     assert row.texts and all(len(needle.encode()) > 7 for needle in row.needles)
     assert {row.printed_by.since, row.printed_by.until} <= RELEASES
@@ -43,7 +42,7 @@ def test_a_row_says_what_an_operator_needs(row: Event | Problem) -> None:
         assert len(set(row.groups)) == len(row.groups)
 
 
-def test_a_problem_is_remedied_or_judged_by_a_cause() -> None:
+def test_a_problem_is_remedied_or_judged_by_a_cause():
     causes = {cause.slug for cause in discover()}
     for problem in PROBLEMS.values():
         assert not problem.reported or problem.remedy is not None, problem.slug
@@ -60,63 +59,63 @@ def test_a_problem_is_remedied_or_judged_by_a_cause() -> None:
     assert all(EVENTS[slug].harmless is not False for slug in catalogue.BENIGN)
 
 
-def test_the_compiled_matcher_finds_every_example() -> None:
+def test_the_compiled_matcher_finds_every_example():
     examples = [event.example.replace("\n", " ").encode() for event in EVENTS.values()]
     found = known_texts().find(pa.array(examples, pa.binary()))
     assert {(number, number) for number in range(len(examples))} <= set(zip(*found, strict=True))
 
 
 @pytest.mark.parametrize(("slug", "text", "expected"), rows_of(__file__, "wordings_of_other_versions"))
-def test_wordings_of_other_versions(slug: str, text: str, expected: dict[str, str | None]) -> None:
+def test_wordings_of_other_versions(slug, text, expected):
     found = EVENTS[slug].compiled.search(text)
     assert found and any(needle in text for needle in EVENTS[slug].needles)
     assert {name: found[name] for name in expected} == expected
 
 
-def meets(row: Event | Problem, text: str) -> bool:
+def meets(row, text):
     """Return whether a text meets the second condition of an event or a known problem, as readers ask for it."""
     group = [*EVENTS.values(), *SEARCHED].index(row)
     return bool(confirmed(np.array([0]), np.array([group]), lambda _, __: pa.array([text.encode()]))[0])
 
 
-def test_second_conditions() -> None:
+def test_second_conditions():
     for flags in range(64):
         assert meets(EVENTS["leaked-commit-printed"], f"sysFlag={flags}, bornTimestamp=") == (flags & 0xC == 8), flags
     assert not meets(EVENTS["batch-topic-too-long"], "putMessage message topic length too long 149")
 
 
 @pytest.mark.parametrize(("name", "seen", "unseen"), rows_of(__file__, "recordings_hold_what_happened"))
-def test_recordings_hold_what_happened(name: str, seen: list[str], unseen: list[str]) -> None:
+def test_recordings_hold_what_happened(name, seen, unseen):
     found = Counter(slug for row in recorded.log_entries(name) for slug in row["events"])
     assert set(seen) <= set(found)
     assert not set(unseen) & set(found)
 
 
-def _lines(problem: Problem) -> list[str]:
+def _lines(problem):
     """Return the texts of a problem with a value put into each place, no two alike, and its example."""
     values = iter(range(99, 0, -1))
     filled = [re.sub(r"\{\}", lambda _: str(next(values)), text) for text in problem.texts]
     return [problem.example, *filled] if problem.example else filled
 
 
-def test_every_entry_recognises_a_line_that_no_other_entry_claims() -> None:
+def test_every_entry_recognises_a_line_that_no_other_entry_claims():
     claims = lambda line: [problem.slug for problem in problems_in(line + "\n")]  # noqa: E731
     shared = [problem for problem in PROBLEMS.values() if [problem.slug] not in map(claims, _lines(problem))]
     assert {problem.slug: [(line, claims(line)) for line in _lines(problem)] for problem in shared} == {}
 
 
 @pytest.mark.parametrize(("line", "slugs"), rows_of(__file__, "normal_entries_are_left_out"))
-def test_normal_entries_are_left_out(line: str, slugs: list[str]) -> None:
+def test_normal_entries_are_left_out(line, slugs):
     assert [problem.slug for problem in problems_in(line)] == slugs
 
 
-def test_conditions_over_bytes_say_the_same() -> None:
+def test_conditions_over_bytes_say_the_same():
     conditions = [problem for problem in SEARCHED if problem.conditions]
     lines = [(problem, line) for problem in conditions for line in _lines(problem)]
     assert lines and [each for each in lines if meets(*each) != each[0].in_text(each[1])] == []
 
 
-def test_a_format_string_says_what_no_known_text_does() -> None:
+def test_a_format_string_says_what_no_known_text_does():
     rows = upstream.format_strings()
     assert len({row.text for row in rows}) == len(rows) > 900
     for row in rows:
@@ -133,12 +132,12 @@ def test_a_format_string_says_what_no_known_text_does() -> None:
 
 
 @pytest.mark.parametrize(("classes", "text", "since", "until"), rows_of(__file__, "releases_of_a_text"))
-def test_releases_of_a_text(classes: str, text: str, since: str, until: str) -> None:
+def test_releases_of_a_text(classes, text, since, until):
     (found,) = [each for each in upstream.format_strings() if (each.classes, each.text) == (classes, text)]
     assert (found.since, found.until) == (since, until)
 
 
-def test_texts_are_read_out_of_java() -> None:
+def test_texts_are_read_out_of_java():
     source = """
     class A {
         static final String WHAT = "disk is" + " full";

@@ -12,7 +12,7 @@ from kit.rocketmq.versions import RULES, Version
 V460 = Version(4, 6, 0)
 
 
-def slugs(version: Version | None = V460, **given: str) -> set[str]:
+def slugs(version=V460, **given):
     return {conflict.slug for conflict in conflicts(Settings(given, version))}
 
 

@@ -18,7 +18,7 @@ UTC = dt.UTC
 CST = dt.timezone(dt.timedelta(hours=8))
 
 
-def host_of(text: str) -> tuple[str, int]:
+def host_of(text):
     """`/10.20.13.21:51770`, as Java spells it."""
     host, _, port = text.lstrip("/").rpartition(":")
     return host.strip("[]"), int(port)

@@ -62,7 +62,7 @@ ON_DISK = {
 
 
 @cache
-def model_paths(placement: str) -> frozenset[tuple[tuple[str, ...], bool]]:
+def model_paths(placement):
     """Every (history on disk, row kept) of the model, for the applications that were recorded."""
     return frozenset(
         (tuple(ON_DISK[step] for step in end.path if step in ON_DISK), end.row == "kept")

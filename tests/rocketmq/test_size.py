@@ -17,7 +17,7 @@ from kit.rocketmq import names, size, stages
 from kit.rocketmq.versions import rule
 
 
-def load(name: str) -> list[tuple[dict[str, Any], size.Record]]:
+def load(name):
     files, broker = commitlog(name), label(name)["recorded_as"]["broker"]
     trailing = rule("trailingSeparator", broker)
     rows = []
@@ -35,19 +35,17 @@ def load(name: str) -> list[tuple[dict[str, Any], size.Record]]:
 ADDED = {names.WAIT, names.CLUSTER, names.MSG_REGION, names.TRACE_ON}
 
 
-def copy_of(
-    record: Any, model: size.Record, earlier: list[tuple[Any, size.Record]], broker: str
-) -> tuple[str, size.Record | None]:
+def copy_of(record, model, earlier, broker):
     """Return what kind of copy a record is, and the record predicted from those of the same message before it."""
     props, topic, real = record["properties"], record["topic"], record["properties"].get(names.REAL_TOPIC, "")
     committed = record["sys_flag"] & names.TRANSACTION_MASK == names.TRANSACTION_COMMIT
     marks = {"delayed": names.DELAY in props, "renewed": bool({*stages.RENEWED} & set(props)), "committed": committed}
     group = stages.consumer_group_of(topic, real) or ""
 
-    def last(*topics: str, **fields: Any) -> size.Record:
+    def last(*topics, **fields):
         return [m for r, m in earlier if r["topic"] in topics and fields.items() <= r.items()][-1]
 
-    def without(*added: str) -> size.Record:
+    def without(*added):
         return size.Record(real, model.body, {k: v for k, v in props.items() if k not in added}, model.trailing)
 
     match stages.stage_of(topic, real or None, **marks):
@@ -153,7 +151,7 @@ def test_the_safe_body_is_the_largest_whose_put_backs_all_fit(extra, broker, lim
     how = {"broker": broker, "limit": limit, "dledger": dledger}
     got = size.rewrites(0, "topic", {"k": "v" * extra}, check_max=check_max, **how)
 
-    def fits(body: int) -> bool:
+    def fits(body):
         properties = {"k": "v" * extra, names.TRAN_MSG: "true", names.PGROUP: ""}
         half = size.prepared(size.sent("topic", body, properties, broker=broker, transaction=True), 0, broker)
         copies = [size.put_back(half, n) for n in range(1, check_max + 1)]

@@ -9,7 +9,6 @@ import sys
 import tarfile
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pyspark
@@ -21,7 +20,7 @@ pytestmark = pytest.mark.cluster
 NAMES = ("half-topic-blowup", "transaction-consistency")
 
 
-def triage(evidence: str, out: Path, *more: str, env: dict[str, str] | None = None) -> bytes:
+def triage(evidence, out, *more, env=None):
     """Return findings.json of a triage that is started where the shipped environment lies unpacked too."""
     own = ("--json", out, "--workspace", out.parent / f"ws-{out.stem}")
     done = typed("-m", "kit", "triage", evidence, *own, *more, cwd=out.parent, env=env or {})
@@ -30,13 +29,13 @@ def triage(evidence: str, out: Path, *more: str, env: dict[str, str] | None = No
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def shared(tmp_path_factory):
     """Return a path that driver and workers share."""
     return tmp_path_factory.mktemp("shared")
 
 
 @pytest.fixture(scope="module")
-def workers(shared: Path) -> Iterator[tuple[str, dict[str, str]]]:
+def workers(shared):
     """Return the master's URL and the environment in which commands use the cluster, as docs/cluster.md says."""
     archive = ship(shared)
     (shared / "environment").symlink_to(shared / "env")
@@ -46,7 +45,7 @@ def workers(shared: Path) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_cluster_finds_what_one_machine_finds(shared: Path, workers: tuple[str, dict[str, str]], name: str) -> None:
+def test_a_cluster_finds_what_one_machine_finds(shared, workers, name):
     url, env = workers
     evidence = recorded.unpack(name, shared / name)
     here = triage(str(evidence), shared / f"{name}-local.json")
@@ -57,7 +56,7 @@ def test_a_cluster_finds_what_one_machine_finds(shared: Path, workers: tuple[str
     assert len(executors) >= 2 and any(re.search(r"Unpacking an archive|environment", text) for text in executors)
 
 
-def test_evidence_on_object_storage(shared: Path) -> None:
+def test_evidence_on_object_storage(shared):
     server = pytest.importorskip("moto.server")
     from pyarrow import fs
     from werkzeug.serving import make_server
@@ -89,7 +88,7 @@ NEEDED = (
 WAIT = 90
 
 
-def pinned(path: Path) -> Path:
+def pinned(path):
     """Write the locked versions without their hashes: with them pip wants every requirement named with its own."""
     lines = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
     pins = [line.split(" \\")[0] for line in lines if line[:1].isalnum()]
@@ -97,7 +96,7 @@ def pinned(path: Path) -> Path:
     return path
 
 
-def ship(folder: Path) -> Path:
+def ship(folder):
     """Build the environment that is sent to the executors: the kit's wheel and what the readers need."""
     env, archive = folder / "env", folder / "rmq-kit-env.tar.gz"
     wheels = folder / "wheels"
@@ -121,7 +120,7 @@ def ship(folder: Path) -> Path:
 
 
 @contextlib.contextmanager
-def cluster(folder: Path) -> Iterator[str]:
+def cluster(folder):
     """Run a master and two workers with one core each; yield the master's URL. Nothing is left running."""
     home = Path(pyspark.__file__).parent
     # Nothing of the tests' own environment: an executor finds the kit in what was shipped, or not at all.
@@ -132,7 +131,7 @@ def cluster(folder: Path) -> Iterator[str]:
     url = f"spark://127.0.0.1:{free_port()}"
     running: list[subprocess.Popen[bytes]] = []
 
-    def start(name: str, *arguments: str) -> Path:
+    def start(name, *arguments):
         log = folder / f"{name}.log"
         own = folder / name
         own.mkdir(parents=True)
@@ -141,7 +140,7 @@ def cluster(folder: Path) -> Iterator[str]:
             running.append(subprocess.Popen(command, cwd=own, env=env, stdout=out, stderr=out, start_new_session=True))
         return log
 
-    def until(log: Path, text: str) -> None:
+    def until(log, text):
         end = time.monotonic() + WAIT
         while text not in log.read_text(errors="replace"):
             assert time.monotonic() < end and all(p.poll() is None for p in running), log.read_text(errors="replace")[

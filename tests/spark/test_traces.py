@@ -1,8 +1,5 @@
 """Message traces: the contexts clients wrote, in every layout of `TraceDataEncoder`."""
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 import recorded
 import stores
@@ -13,18 +10,18 @@ from kit.formats.commitlog import segments, trace_contexts
 TOPIC = frozenset({"RMQ_SYS_TRACE_TOPIC"})
 
 
-def one(*fields: str) -> dict[str, Any]:
+def one(*fields):
     (row,) = trace_contexts.contexts("\x01".join(fields) + "\x02")
     return row
 
 
 @pytest.mark.parametrize(("fields", "expected"), rows_of(__file__, "contexts"))
-def test_a_context_of_each_kind(fields: list[str], expected: dict[str, Any]) -> None:
+def test_a_context_of_each_kind(fields, expected):
     row = one(*fields)
     assert {name: row.get(name) for name in expected} == expected and row["problem"] is None
 
 
-def test_contexts_glued_together_come_apart() -> None:
+def test_contexts_glued_together_come_apart():
     glued = "SubAfter\x01r\x01A\x015\x01true\x01k\x010SubAfter\x01r\x01B\x016\x01true\x01k\x012SubBefore\x011700000000123\x01R\x01g\x01r\x01C\x010\x01k\x02"
     rows = list(trace_contexts.contexts(glued))
     assert [(r["type"], r["msg_id"], r.get("context_code"), r["problem"]) for r in rows] == [
@@ -35,18 +32,18 @@ def test_contexts_glued_together_come_apart() -> None:
 
 
 @pytest.mark.parametrize("text", ["Other x", "Pub x", "Recall never R g t I true", "Recall 1 R g t I perhaps"])
-def test_what_does_not_fit_is_said(text: str) -> None:
+def test_what_does_not_fit_is_said(text):
     row = one(*text.split())
     assert row["problem"] == "fields"
 
 
-def read(data: bytes, folder: Path) -> list[dict[str, Any]]:
+def read(data, folder):
     (folder / "log").write_bytes(data)
     file = segments.examine("log", str(folder / "log"))
     return [row for batch in trace_contexts.trace_rows(file, 0, file.used, TOPIC) for row in batch.to_pylist()]
 
 
-def test_traces_in_a_topic_of_their_own_are_found_by_their_body(tmp_path: Path) -> None:
+def test_traces_in_a_topic_of_their_own_are_found_by_their_body(tmp_path):
     body = b"SubAfter\x01r\x01A\x015\x01true\x01k\x010\x02"
     trace = stores.Record(topic=b"mine", body=body)
     made = stores.store([trace, stores.Record(body=b"Publish"), trace])
@@ -54,7 +51,7 @@ def test_traces_in_a_topic_of_their_own_are_found_by_their_body(tmp_path: Path) 
     assert found == [("SubAfter", "A", made.spans[0][0]), ("SubAfter", "A", made.spans[2][0])]
 
 
-def test_recorded_traces_name_stored_messages(tmp_path: Path) -> None:
+def test_recorded_traces_name_stored_messages(tmp_path):
     rows = [row for data in recorded.commitlog("healthy-traced").values() for row in read(data, tmp_path)]
     records = list(recorded.truth("healthy-traced"))
     stored = {record["msg_id"]: record for record in records}

@@ -7,7 +7,6 @@ Below are tables of many rows, which are made by a rule.
 
 import datetime as dt
 from pathlib import Path
-from typing import Any
 
 import asked
 import pytest
@@ -17,14 +16,14 @@ from asked import at
 from kit.tables.queries import catalogue
 
 
-class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
     """YAML with times."""
 
 
 Loader.add_constructor("!at", lambda loader, node: at(float(node.value)))
 
 
-def cases() -> list[Any]:
+def cases():
     found = []
     for path in sorted(Path(__file__).parent.glob("*.yaml")):
         subject = yaml.load(path.read_text(encoding="utf-8"), Loader)
@@ -35,12 +34,12 @@ def cases() -> list[Any]:
     return found
 
 
-def in_utc(value: Any) -> Any:
+def in_utc(value):
     """Times in tables are naive."""
     return value.replace(tzinfo=dt.UTC) if isinstance(value, dt.datetime) else value
 
 
-def named(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def named(rows):
     """Put the ids beside the keys of messages, as `records` has them."""
     records = [{"file": "f", "physical_offset": n, "offset_msg_id": f"{n}", **row} for n, row in enumerate(rows)]
     fields = ("file", "physical_offset", "offset_msg_id", "uniq_key")
@@ -50,7 +49,7 @@ def named(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(("case", "defaults"), cases())
-def test_a_table_makes_of_rows(case: dict[str, Any], defaults: dict[str, dict[str, Any]]) -> None:
+def test_a_table_makes_of_rows(case, defaults):
     given = {name: [defaults.get(name, {}) | row for row in rows] for name, rows in case["given"].items()}
     if case.get("named"):
         given[case["named"]] = named(given[case["named"]])
@@ -64,7 +63,7 @@ def test_a_table_makes_of_rows(case: dict[str, Any], defaults: dict[str, dict[st
         assert {name: in_utc(row[name]) for name in wanted} == wanted
 
 
-def test_each_row_of_a_long_output_keeps_its_own_cells_below_its_own_command() -> None:
+def test_each_row_of_a_long_output_keeps_its_own_cells_below_its_own_command():
     """A script asks for every group: 400 commands, each with 50 rows."""
     call = {"file": "f", "block": 0, "command": "consumerProgress", "name": "argument:-g"}
     names = ("#QID", "#Diff", "#Topic", "#Broker")
@@ -83,7 +82,7 @@ def test_each_row_of_a_long_output_keeps_its_own_cells_below_its_own_command() -
 HOST, CLIENT = "10.0.0.2:10911", "10.0.1.7:40001"
 
 
-def stored(n: int, seconds: float, born: float | None = None, **more: Any) -> dict[str, Any]:
+def stored(n, seconds, born=None, **more):
     """Return an original, stored so many seconds after the start and born at once before if not told otherwise."""
     row = {
         "file": "00000000000000000000", "physical_offset": n * 100, "store_size": 100, "topic": "orders", "queue_id": 0, "queue_offset": n,
@@ -94,7 +93,7 @@ def stored(n: int, seconds: float, born: float | None = None, **more: Any) -> di
     return row | more
 
 
-def traffic(seconds: float, *, missing: tuple[float, float], waiters: int = 0) -> list[dict[str, Any]]:
+def traffic(seconds, *, missing, waiters=0):
     """Return a record every 10 ms, none in a hole; `waiters` of those that follow it were born in its first 10 ms."""
     start, end = missing
     times = [n / 100 for n in range(int(seconds * 100)) if not start < n / 100 < end]
@@ -102,11 +101,11 @@ def traffic(seconds: float, *, missing: tuple[float, float], waiters: int = 0) -
     return [stored(n, t, born.get(t)) for n, t in enumerate(times)]
 
 
-def ms(seconds: float) -> int:
+def ms(seconds):
     return int(at(seconds).timestamp() * 1000)
 
 
-def test_a_hole_in_store_times_is_a_pause_if_three_originals_waited_for_its_end() -> None:
+def test_a_hole_in_store_times_is_a_pause_if_three_originals_waited_for_its_end():
     (pause,) = asked.rows("pauses", records=traffic(8, missing=(4, 4.5), waiters=3))
     # The first of those that waited was born 5 ms after the last record before the hole.
     assert pause == {"store_host": HOST, "start_ms": ms(4.005), "end_ms": ms(4.5), "waiters": 3}
@@ -130,7 +129,7 @@ def test_a_hole_in_store_times_is_a_pause_if_three_originals_waited_for_its_end(
     assert asked.rows("pauses", records=[*traffic(8, missing=(4, 4.5), waiters=3), moved]) == [pause]
 
 
-def test_the_clock_of_a_client_is_known_by_its_quickest_record() -> None:
+def test_the_clock_of_a_client_is_known_by_its_quickest_record():
     behind = [stored(n, 10 + n, 3 + n) for n in range(20)]
     (clock,) = asked.rows("client_clocks", records=behind)
     assert (clock["born_host"], clock["skew"]) == (CLIENT, 7000)
@@ -143,7 +142,7 @@ def test_the_clock_of_a_client_is_known_by_its_quickest_record() -> None:
 HALF = "RMQ_SYS_TRANS_HALF_TOPIC"
 
 
-def leaked(offset: int, key: str = "L", born: float = 0) -> dict[str, Any]:
+def leaked(offset, key="L", born=0):
     """A half record whose REAL_TOPIC is the half topic, stored so many seconds after the beginning as its offset says."""
     return {
         "uniq_key": key, "file": "log", "physical_offset": offset, "queue_id": 0, "queue_offset": offset, "topic": HALF, "stage": "leaked", "sys_flag": 4,
@@ -152,13 +151,13 @@ def leaked(offset: int, key: str = "L", born: float = 0) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def test_a_rare_key_of_one_birth_is_damaged() -> None:
+def test_a_rare_key_of_one_birth_is_damaged():
     copies = [leaked(n) for n in range(1, 202)] + [leaked(300, "M")]
     (row,) = asked.rows("leak_counts", records=copies)
     assert (row["records"], row["messages"]) == (202, 1)
 
 
-def test_the_curve_of_leaked_half_records_keeps_each_doubling() -> None:
+def test_the_curve_of_leaked_half_records_keeps_each_doubling():
     """Two messages, 9,000 half records: every second one, the first and last, and 2 × 2^k."""
     records = [leaked(n, "LM"[n % 2], born=n % 2) for n in range(9_000)]
     found = asked.rows("leak_growth", records=records)
@@ -179,12 +178,12 @@ BAD = ("FAIL", "RECONSUME_LATER", "SKIPPED_DUPLICATE", "失败", "false", "err")
 UNKNOWN = ("transferred", "7", "book")
 
 
-def ledger(file: str, *results: str) -> list[dict[str, Any]]:
+def ledger(file, *results):
     named = {"role": "deliveries", "file": file, "uniq_key": "K"}
     return [{**named, "line": n, "status": result, "time": at(n)} for n, result in enumerate(results, 2)]
 
 
-def test_an_unknown_word_is_a_success_only_where_most_deliveries_end_with_it() -> None:
+def test_an_unknown_word_is_a_success_only_where_most_deliveries_end_with_it():
     """First a ledger of each word with another one beside it, then each unknown word alone."""
     rows = [row for word in (*GOOD, *BAD, *UNKNOWN) for row in ledger(word, word, "other")]
     found = asked.rows("ledger_deliveries", rows=rows)
@@ -196,12 +195,12 @@ def test_an_unknown_word_is_a_success_only_where_most_deliveries_end_with_it() -
         assert row["success"] is True
 
 
-def test_a_column_of_many_different_words_is_no_result() -> None:
+def test_a_column_of_many_different_words_is_no_result():
     found = asked.rows("ledger_deliveries", rows=ledger("a.csv", *(f"ok {n}" for n in range(51))))
     assert {r["success"] for r in found} == {None}
 
 
-def test_a_long_curve_of_the_half_queue_is_thinned() -> None:
+def test_a_long_curve_of_the_half_queue_is_thinned():
     half = {"file": "log", "topic": HALF, "stage": "half", "store_size": 700}
     places = [{"queue_offset": n, "physical_offset": 1000 * n, "store_timestamp": at(n)} for n in range(1000)]
     long = asked.rows("half_queue", records=[half | {"uniq_key": f"K{n}", **place} for n, place in enumerate(places)])

@@ -3,35 +3,32 @@
 import json
 import struct
 from collections import Counter
-from pathlib import Path
-from typing import Any
 
 import pytest
 import recorded
 
 import kit
-from kit.case.case import Case
 
 CHECKS = ("dangling_units", "unqueued_records", "queue_gaps", "stray_offsets")
 STORE = "broker/store"
 TOPIC = "RMQ_SYS_TRANS_HALF_TOPIC"
 
 
-def rows(case: Case, table: str, *columns: str) -> set[tuple[Any, ...]]:
+def rows(case, table, *columns):
     return {tuple(row[name] for name in columns) for row in case.facts.rows(table)}
 
 
 @pytest.fixture(scope="module")
-def evidence() -> Path:
+def evidence():
     return recorded.whole("producer-offline")
 
 
 @pytest.fixture(scope="module")
-def whole() -> Case:
+def whole():
     return recorded.case("producer-offline")
 
 
-def test_a_whole_store_agrees(whole: Case) -> None:
+def test_a_whole_store_agrees(whole):
     assert {check: whole.facts.rows(check) for check in CHECKS} == {check: [] for check in CHECKS}
     units = whole.consumequeue.select("topic", "queue_id", "logical_offset", "physical_offset").collect()
     place = ("topic", "queue_id", "queue_offset", "physical_offset")
@@ -39,7 +36,7 @@ def test_a_whole_store_agrees(whole: Case) -> None:
     assert sorted(map(tuple, units)) == sorted(records)
 
 
-def test_settings_changed_last(whole: Case, evidence: Path) -> None:
+def test_settings_changed_last(whole, evidence):
     config = evidence / STORE / "config"
     files = (config / "topics.json", config / "topics.json.bak")
     now, was = (json.loads(file.read_text())["topicConfigTable"] for file in files)
@@ -50,7 +47,7 @@ def test_settings_changed_last(whole: Case, evidence: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def damaged(evidence: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Case, dict[str, Any]]:
+def damaged(evidence, tmp_path_factory):
     """A record overwritten, a unit turned elsewhere, the last unit of a queue gone, an offset far ahead."""
     folder = tmp_path_factory.mktemp("damaged")
     root = recorded.unpack("producer-offline", folder)
@@ -74,7 +71,7 @@ def damaged(evidence: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[C
     return kit.open_case(root), {"queue": queue, "lost": lost, "moved": moved, "last": last}
 
 
-def test_each_check_names_what_was_damaged(damaged: tuple[Case, dict[str, Any]]) -> None:
+def test_each_check_names_what_was_damaged(damaged):
     case, said = damaged
     queue, lost, moved, last = said["queue"], said["lost"], said["moved"], said["last"]
     assert rows(case, "dangling_units", "queue_id", "queue_offset", "physical_offset", "why") == {

@@ -14,7 +14,7 @@ from kit.tables.queries import catalogue
 from kit.tables.runner import TableFailed, Turns
 
 
-def test_what_fails_is_named_and_costs_only_itself() -> None:
+def test_what_fails_is_named_and_costs_only_itself():
     case = asked.case(messages_within=[{"file": "f"}])
     case.given["files"] = case.given["messages_within"]  # no such columns
     with pytest.raises(TableFailed, match="table records"):
@@ -22,7 +22,7 @@ def test_what_fails_is_named_and_costs_only_itself() -> None:
     assert case.facts("known_texts").empty
 
 
-def test_every_table_says_what_it_is() -> None:
+def test_every_table_says_what_it_is():
     for name, query in catalogue().items():
         comments = "\n".join(re.findall(r"^--.*", query.text, re.MULTILINE))
         head = query.text.split('"""')[1] if query.ask or query.fold else comments
@@ -32,14 +32,14 @@ def test_every_table_says_what_it_is() -> None:
             assert re.search(ordered, query.text, re.IGNORECASE | re.MULTILINE), f"{name}: in no order"
 
 
-def _words(name: str, pattern: str) -> set[str]:
+def _words(name, pattern):
     """Return the alternatives of a regular expression in a query."""
     found = re.search(pattern, catalogue()[name].text)
     assert found is not None, f"{name} has no {pattern}"
     return set(found[1].split("|"))
 
 
-def test_what_queries_repeat_of_rocketmq_is_what_python_knows() -> None:
+def test_what_queries_repeat_of_rocketmq_is_what_python_knows():
     assert _words("offset_looks", r"rlike\s+'\^\(([^)]*)\)'") == set(names.OWN_GROUPS)
     assert _words("failed_sends", r"\\\\\[\(\?:([A-Z_|]*)\)") == set(attempts.REFUSALS)
     late = re.search(r"outcome rlike '(wait response[^']*)'", catalogue()["failed_sends"].text)
@@ -48,7 +48,7 @@ def test_what_queries_repeat_of_rocketmq_is_what_python_knows() -> None:
     assert [needle for needle in needles if not re.search(late[1], needle)] == []
 
 
-def test_the_first_forty_starts_are_moments() -> None:
+def test_the_first_forty_starts_are_moments():
     events = [{"event": "client-started", "file": "f", "line": n, "ts": asked.at(100 - n)} for n in range(50)]
     found = asked.rows("first_moments", events=[*events, {"event": "broker-boot", "file": "f", "line": 99}])
     assert [row["line"] for row in found] == list(range(49, 9, -1))
@@ -59,14 +59,14 @@ FULL = (
 )
 
 
-def test_a_query_without_memory_is_asked_again_when_the_others_are_done() -> None:
+def test_a_query_without_memory_is_asked_again_when_the_others_are_done():
     turns, ended, order = Turns(), threading.Event(), list[str]()
 
-    def long() -> None:
+    def long():
         ended.wait(10)
         order.append("long")
 
-    def hungry() -> str:
+    def hungry():
         if "hungry" not in order:
             order.append("hungry")
             threading.Timer(0.1, ended.set).start()
@@ -83,10 +83,10 @@ def test_a_query_without_memory_is_asked_again_when_the_others_are_done() -> Non
 
 
 @pytest.mark.parametrize(("error", "times"), [(RuntimeError(FULL), 2), (ValueError("no such column"), 1)])
-def test_a_query_that_needs_more_than_there_is_fails_and_no_other_is_asked_again(error: Exception, times: int) -> None:
+def test_a_query_that_needs_more_than_there_is_fails_and_no_other_is_asked_again(error, times):
     turns, asked = Turns(), []
 
-    def fails() -> None:
+    def fails():
         asked.append(1)
         raise error
 

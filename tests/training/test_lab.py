@@ -1,7 +1,6 @@
 """Training labs: how answers are compared, and that every lab knows what is true of its recording."""
 
 import re
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,7 +17,7 @@ from kit.charts import Chart, figure
 from kit.report import notebooks
 from kit.training import compare
 from kit.training.bench import Bench, evidences
-from kit.training.lab import Kind, Lab, fill, labs, unsafe
+from kit.training.lab import Lab, fill, labs, unsafe
 from kit.training.session import LabError, Session, form
 
 LAB = msgspec.convert(rows_of(__file__, "lab"), Lab)
@@ -28,43 +27,41 @@ TRUTH = rows_of(__file__, "truth")
 
 
 @pytest.fixture
-def session() -> Session:
+def session():
     played = Session(LAB, Bench([]))
     played.facts = FACTS
     return played
 
 
 @pytest.mark.parametrize(("given", "kind", "value"), rows_of(__file__, "numbers_are_read_as_people_write_them"))
-def test_numbers_are_read_as_people_write_them(given: Any, kind: Kind, value: float) -> None:
+def test_numbers_are_read_as_people_write_them(given, kind, value):
     assert compare.number(given, kind) == pytest.approx(value)
 
 
 @pytest.mark.parametrize(("given", "kind"), rows_of(__file__, "what_is_no_number_is_none"))
-def test_what_is_no_number_is_none(given: Any, kind: Kind) -> None:
+def test_what_is_no_number_is_none(given, kind):
     assert compare.number(given, kind) is None
     assert compare.number(float("nan"), kind) is None and compare.number("1" * 500 + "x" * 10_000, kind) is None
 
 
 @pytest.mark.parametrize(("id_", "given", "truth", "yes"), rows_of(__file__, "words_forgive_form"))
-def test_words_forgive_form_and_take_plain_words(id_: str, given: Any, truth: Any, yes: bool) -> None:
+def test_words_forgive_form_and_take_plain_words(id_, given, truth, yes):
     assert compare.same(given, truth, Session(LAB, Bench([])).question(id_)) is yes
 
 
-def test_placeholders_are_no_answers() -> None:
+def test_placeholders_are_no_answers():
     assert [compare.blank(given) for given in (None, ..., "", " ? ", 0, "0", "none")] == [True] * 4 + [False] * 3
 
 
 @pytest.mark.parametrize(("id_", "given", "state", "says"), rows_of(__file__, "answers"))
-def test_an_answer_is_right_or_its_mistake_is_explained(
-    session: Session, id_: str, given: Any, state: str, says: str
-) -> None:
+def test_an_answer_is_right_or_its_mistake_is_explained(session, id_, given, state, says):
     """With the numbers of a known mistake; of another the direction, the form or the choice."""
     told = session.check(id_, given)
     assert (told.state, says in told.text) == (state, True), told.text
     assert session.marks[id_].state == state
 
 
-def test_the_scorecard_remembers_tries_hints_and_answers(session: Session) -> None:
+def test_the_scorecard_remembers_tries_hints_and_answers(session):
     assert session.check("99-5", 3).state == "untold"
     assert session.check("99-1", None).text == "Not answered yet."
     assert (session.check("99-2", None).text, session.check("99-2", None).state) == ("", "unanswered")
@@ -79,14 +76,14 @@ def test_the_scorecard_remembers_tries_hints_and_answers(session: Session) -> No
     assert list(card.frame.iloc[0])[:4] == ["99-1", "✓", 2, "hint, answer"]
 
 
-def test_solving_fills_only_what_is_open(session: Session) -> None:
+def test_solving_fills_only_what_is_open(session):
     session.solve = True
     assert session.check("99-1", None).passed
     assert not session.check("99-2", "100 s").passed
     assert session.answer("99-4") == "alpha, beta"
 
 
-def test_a_fact_that_is_missing_is_unknown_and_hostile_answers_stay_text(session: Session) -> None:
+def test_a_fact_that_is_missing_is_unknown_and_hostile_answers_stay_text(session):
     assert fill(COPIES, {}, "en") == "Those are copies: unknown."
     assert fill(COPIES, {"copies": 3}, "zh") == "那是副本：3。"
     told = session.check("99-1", "<img src=x onerror=alert(1)>\x1b[2J")._repr_mimebundle_()
@@ -96,7 +93,7 @@ def test_a_fact_that_is_missing_is_unknown_and_hostile_answers_stay_text(session
 @pytest.mark.parametrize(
     ("id_", "given", "said"), [("99-1", "1,234", "Right: 1,234."), ("99-3", "offset-id", "Not this one.")]
 )
-def test_a_form_does_what_check_and_hint_do(session: Session, id_: str, given: str, said: str) -> None:
+def test_a_form_does_what_check_and_hint_do(session, id_, given, said):
     asked, row, told = form(session, id_).children
     field, check, hint = row.children
     assert "How many?" in str(asked.outputs)
@@ -122,7 +119,7 @@ def test_unknown_labs_questions_and_closed_ones_are_refused_by_name(tmp_path, mo
             kit.lab.check(id_, 1)
 
 
-def test_the_bench_shows_what_it_is_asked_for(tmp_path: Path) -> None:
+def test_the_bench_shows_what_it_is_asked_for(tmp_path):
     (tmp_path / "app.log").write_text("2026-11-20 23:19:20,001 WARN [main] o.a.Order - send of 12 failed\n" * 2)
     bench = Bench([tmp_path / "app.log"], str(tmp_path.with_name("ws")), interactive=False)
     assert bench.lines("12 failed", most=1).frame[["file", "line"]].values.tolist() == [["app.log", 1]]
@@ -131,7 +128,7 @@ def test_the_bench_shows_what_it_is_asked_for(tmp_path: Path) -> None:
     assert bench.records("topic = 't'").frame.empty and bench.topics().frame.empty
 
 
-def test_archives_come_in_an_order_their_names_do_not_decide(tmp_path: Path) -> None:
+def test_archives_come_in_an_order_their_names_do_not_decide(tmp_path):
     for name, content in {"b.zip": "22", "a.zip": "1", "c.zip": "333", "README.md": ""}.items():
         put(tmp_path / name, content)
     first = [path.read_bytes() for path in evidences(tmp_path, True, 2)]
@@ -145,14 +142,14 @@ def test_archives_come_in_an_order_their_names_do_not_decide(tmp_path: Path) -> 
     assert evidences([str(tmp_path / "README.md")], True) == [tmp_path / "README.md"]
 
 
-def test_a_lab_draws_without_the_sentence_that_reads_the_chart() -> None:
+def test_a_lab_draws_without_the_sentence_that_reads_the_chart():
     chart = Chart(figure(), pd.DataFrame({"a": [1]}), "it doubles every 5.0 s", "alt", "title")
     told: Any = SimpleNamespace(inquiry=lambda n: SimpleNamespace(draw=lambda draw, name: chart))
     drawn = Bench.draw(told, lambda frame: chart, "growth")
     assert isinstance(drawn, Chart) and (drawn.reading, drawn.title) == ("", "title")
 
 
-def test_every_lab_has_five_to_ten_questions() -> None:
+def test_every_lab_has_five_to_ten_questions():
     assert list(labs()) == [80, 81, 82, 83, 84, 85, 86]
     for number in TRUTH:
         asked = labs()[number].questions
@@ -165,7 +162,7 @@ def test_every_lab_has_five_to_ten_questions() -> None:
                 assert compare.choices(said, q)[0] in (compare.word(option), compare.word(said)), said
 
 
-def test_the_chart_above_the_placement_question_shows_its_answer() -> None:
+def test_the_chart_above_the_placement_question_shows_its_answer():
     chart = Bench([]).published_failures()
     table = chart.table.set_index("failure")
     broken = table.apply(lambda column: column.str.contains("row without|message without")).any()
@@ -178,7 +175,7 @@ LAB_NOTEBOOKS = sorted(notebooks.folder().glob("8*_lab_*.ipynb"))
 
 
 @pytest.mark.parametrize("path", LAB_NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebooks_ask_every_question_and_hold_no_answer(path: Path) -> None:
+def test_notebooks_ask_every_question_and_hold_no_answer(path):
     number = int(path.stem[:2])
     source = "\n".join(cell.source for cell in notebooks.read(path).cells if cell.cell_type == "code")
     checked = re.findall(r"^answer = None  # .*\nkit\.lab\.check\(\"(\d+-\d+)\", answer\)$", source, re.M)
@@ -193,7 +190,7 @@ HEAVY = (*recorded.BIG, "size-mismatch", "message-identity")
 @pytest.mark.parametrize(
     "number", [pytest.param(n, marks=pytest.mark.recordings) if TRUTH[n]["recording"] in HEAVY else n for n in TRUTH]
 )
-def test_a_lab_knows_what_is_true_of_its_recording(number: int) -> None:
+def test_a_lab_knows_what_is_true_of_its_recording(number):
     kit.lab.open(number, recorded.whole(TRUTH[number]["recording"]), interactive=False)
     wanted = TRUTH[number]["answers"]
     for id_, (truth, wrong, said) in wanted.items():
@@ -207,7 +204,7 @@ def test_a_lab_knows_what_is_true_of_its_recording(number: int) -> None:
 
 @pytest.mark.recordings
 @pytest.mark.spark
-def test_the_mixed_lab_on_what_the_labels_say() -> None:
+def test_the_mixed_lab_on_what_the_labels_say():
     names = ["producer-offline", "transaction-consistency", "healthy"]
     kit.lab.open(85, [str(recorded.whole(name)) for name in names], interactive=False)
     for n, name in enumerate(names, 1):
@@ -221,7 +218,7 @@ def test_the_mixed_lab_on_what_the_labels_say() -> None:
 
 @pytest.mark.recordings
 @pytest.mark.parametrize("path", LAB_NOTEBOOKS, ids=lambda path: path.stem)
-def test_every_lab_plays_headless_to_a_full_scorecard(path: Path, tmp_path: Path) -> None:
+def test_every_lab_plays_headless_to_a_full_scorecard(path, tmp_path):
     chosen = {"lang": "zh", "interactive": False, "solve": True, "workspace": str(tmp_path / "ws")}
     (evidence,) = re.findall(r'^evidence.*?"(.*?)"', notebooks.read(path).cells[1].source, re.MULTILINE)
     chosen["evidence"] = str(notebooks.folder().parent / evidence)
@@ -235,7 +232,7 @@ def test_every_lab_plays_headless_to_a_full_scorecard(path: Path, tmp_path: Path
 
 @pytest.mark.spark
 @pytest.mark.recordings
-def test_an_unanswered_lab_runs_headless_and_says_so_and_again_on_what_is_kept(tmp_path: Path) -> None:
+def test_an_unanswered_lab_runs_headless_and_says_so_and_again_on_what_is_kept(tmp_path):
     path = notebooks.folder() / "84_lab_transaction_consistency.ipynb"
     evidence = str(recorded.ARCHIVES[TRUTH[84]["recording"]])
     chosen = {"lang": "en", "interactive": False, "evidence": evidence, "workspace": str(tmp_path / "ws")}

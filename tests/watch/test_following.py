@@ -16,7 +16,7 @@ from kit.formats.commitlog.schema import FIELDS, Wanted
 from kit.formats.logs.schema import Options
 from kit.inventory.model import TEXTS
 from kit.watch import following, loop
-from kit.watch.following import FORGET, Place, State
+from kit.watch.following import FORGET, State
 
 
 @attrs.define
@@ -30,7 +30,7 @@ class Tail:
     clock: Clock = attrs.field(factory=lambda: Clock(1_795_300_000.0))
     rows: list[dict] = attrs.field(factory=list)
 
-    def step(self, seconds: float = 0.1) -> list[dict]:
+    def step(self, seconds=0.1):
         self.clock.now += seconds
         self.state = following.step([self.root], self.state, self.clock.now, most=self.most, since=self.since)
         self.since = 0.0
@@ -38,7 +38,7 @@ class Tail:
         self.rows += new
         return new
 
-    def read(self, place: Place) -> list[dict]:
+    def read(self, place):
         if place.kind in TEXTS:
             found = loop.log_entries(self.root, place, Options(events=True))
         else:
@@ -46,23 +46,23 @@ class Tail:
         return [row for batch in found for row in batch.to_pylist()]
 
     @property
-    def messages(self) -> list[str | None]:
+    def messages(self):
         return [row.get("message") for row in self.rows]
 
 
-def line(second: int, text: str) -> str:
+def line(second, text):
     return f"2026-11-22 08:00:{second:02d} WARN SendMessageThread_1 - {text}\n"
 
 
 @pytest.fixture
-def log(tmp_path: Path) -> tuple[Tail, Path]:
+def log(tmp_path):
     tail = Tail(tmp_path / "logs")
     path = tmp_path / "logs" / "store.log"
     write(path, line(0, "first"), tail.clock.now)
     return tail, path
 
 
-def test_an_entry_is_whole_when_the_next_begins_or_after_a_quiet_second(log) -> None:
+def test_an_entry_is_whole_when_the_next_begins_or_after_a_quiet_second(log):
     tail, path = log
     assert tail.step() == []
     write(path, "\tat org.Example.run\n" + line(1, "second"), tail.clock.now)
@@ -74,7 +74,7 @@ def test_an_entry_is_whole_when_the_next_begins_or_after_a_quiet_second(log) -> 
     assert tail.step(60) == []
 
 
-def test_a_copied_log_is_read_from_where_it_was_left(log) -> None:
+def test_a_copied_log_is_read_from_where_it_was_left(log):
     tail, path = log
     write(path, "".join(line(n, f"number {n}") for n in range(1, 40)), tail.clock.now)
     tail.step()
@@ -88,7 +88,7 @@ def test_a_copied_log_is_read_from_where_it_was_left(log) -> None:
     assert sorted(tail.messages) == sorted(expected)
 
 
-def test_a_log_that_was_cut_off_begins_anew(log) -> None:
+def test_a_log_that_was_cut_off_begins_anew(log):
     tail, path = log
     tail.step(2)
     path.write_text("", encoding="utf-8")
@@ -99,7 +99,7 @@ def test_a_log_that_was_cut_off_begins_anew(log) -> None:
     assert tail.rows[-1]["line"] == 1
 
 
-def test_a_deleted_log_is_forgotten_in_time_and_its_successor_is_read(log) -> None:
+def test_a_deleted_log_is_forgotten_in_time_and_its_successor_is_read(log):
     tail, path = log
     tail.step(2)
     path.unlink()
@@ -113,7 +113,7 @@ def test_a_deleted_log_is_forgotten_in_time_and_its_successor_is_read(log) -> No
     assert tail.messages == ["first", "successor"]
 
 
-def test_latest_leaves_out_what_is_there_and_keeps_line_numbers(tmp_path: Path) -> None:
+def test_latest_leaves_out_what_is_there_and_keeps_line_numbers(tmp_path):
     tail = Tail(tmp_path, since=math.inf)
     write(tmp_path / "broker.log", line(0, "old") * 7, tail.clock.now)
     tail.step()
@@ -123,7 +123,7 @@ def test_latest_leaves_out_what_is_there_and_keeps_line_numbers(tmp_path: Path) 
     assert [(row["message"], row["line"]) for row in tail.rows] == [("new", 8)]
 
 
-def test_a_step_reads_a_limited_number_of_bytes_and_none_is_lost(log) -> None:
+def test_a_step_reads_a_limited_number_of_bytes_and_none_is_lost(log):
     tail, path = log
     write(path, "".join(line(n % 60, f"number {n}") for n in range(1000)), tail.clock.now)
     tail.most = 4096
@@ -133,7 +133,7 @@ def test_a_step_reads_a_limited_number_of_bytes_and_none_is_lost(log) -> None:
     assert [row["line"] for row in tail.rows] == list(range(1, 1002))
 
 
-def test_an_interleaved_writer_and_roller_lose_and_double_nothing(tmp_path: Path) -> None:
+def test_an_interleaved_writer_and_roller_lose_and_double_nothing(tmp_path):
     tail = Tail(tmp_path / "logs")
     path = tmp_path / "logs" / "store.log"
     written = []
@@ -151,23 +151,23 @@ def test_an_interleaved_writer_and_roller_lose_and_double_nothing(tmp_path: Path
     assert [row["trace"] for row in tail.rows if row["message"] == "entry 7"] == ["\tat some.Trace"]
 
 
-def records(count: int) -> list[Record]:
+def records(count):
     return [Record(topic=b"orders", body=b"x" * (50 + n), numbers=(0, 0, n, 0, 0)) for n in range(count)]
 
 
-def preallocated(folder: Path, base: int, size: int) -> Path:
+def preallocated(folder, base, size):
     path = put(folder / f"{base:020d}", "")
     os.truncate(path, size)
     return path
 
 
-def overwrite(path: Path, at: int, data: bytes) -> None:
+def overwrite(path, at, data):
     with path.open("r+b") as file:
         file.seek(at)
         file.write(data)
 
 
-def test_commitlog_records_come_once_as_they_are_written(tmp_path: Path) -> None:
+def test_commitlog_records_come_once_as_they_are_written(tmp_path):
     tail = Tail(tmp_path)
     size = 1 << 20
     path = preallocated(tmp_path / "commitlog", 0, size)
@@ -193,7 +193,7 @@ def test_commitlog_records_come_once_as_they_are_written(tmp_path: Path) -> None
     assert tail.step() == []
 
 
-def test_latest_begins_behind_the_records_that_are_there(tmp_path: Path) -> None:
+def test_latest_begins_behind_the_records_that_are_there(tmp_path):
     tail = Tail(tmp_path, since=math.inf)
     data = store(records(30)).data
     path = preallocated(tmp_path / "commitlog", 0, 64 << 20)
@@ -205,7 +205,7 @@ def test_latest_begins_behind_the_records_that_are_there(tmp_path: Path) -> None
     assert [row["queue_offset"] for row in tail.rows] == [29]
 
 
-def test_an_inode_that_is_another_file_now_is_recognised_anew(log) -> None:
+def test_an_inode_that_is_another_file_now_is_recognised_anew(log):
     tail, path = log
     tail.step(2)
     # The same inode, as a file system gives it to the next file.

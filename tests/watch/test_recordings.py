@@ -6,10 +6,9 @@ import resource
 import struct
 import time
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import attrs
 import msgspec
@@ -26,7 +25,7 @@ EVERY = 2.0
 """Seconds of the recording between two steps, as the command has it."""
 
 
-def watched(name: str, tmp_path: Path) -> list[dict[str, Any]]:
+def watched(name, tmp_path):
     """Replay a recording under a watch; return its alerts."""
     writes = deque(replay(recorded.whole(name)))
     clock = Clock(writes[0].at - EVERY)
@@ -49,7 +48,7 @@ FAST = ("half-topic-blowup", "consumer-stuck")
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[] if name in FAST else pytest.mark.slow) for name in sorted(DECIDES)]
 )
-def test_the_right_alert_rings_within_five_seconds(name: str, tmp_path: Path) -> None:
+def test_the_right_alert_rings_within_five_seconds(name, tmp_path):
     alerts = watched(name, tmp_path)
     cause, decided, step = DECIDES[name]
     mine = [alert for alert in alerts if alert["cause"] == cause]
@@ -65,14 +64,14 @@ def test_the_right_alert_rings_within_five_seconds(name: str, tmp_path: Path) ->
         doubles(mine)
 
 
-def doubles(alerts: list[dict[str, Any]]) -> None:
+def doubles(alerts):
     """Check that a blow-up gets worse, and how fast: 42,000 half records of four messages in 84 s; log2(42000 / 4) is 13.4 doublings."""
     assert [alert["state"] for alert in alerts][:3] == ["raised", "worse", "worse"]
     assert 84 / 13.4 / 2 <= alerts[2]["figures"]["doubling_seconds"] <= 84 / 13.4 * 2
     assert datetime.fromisoformat(alerts[0]["figures"]["since"]).utcoffset() == timedelta(0)
 
 
-def resolves(alert: dict[str, Any], folder: Path) -> None:
+def resolves(alert, folder):
     """Check that each reference is a line or a record that is there."""
     assert alert["evidence"]
     for ref in alert["evidence"]:
@@ -87,7 +86,7 @@ QUIET = ("healthy", "subscription-restart", "healthy-5", "healthy-traced", "cons
 
 
 @pytest.mark.parametrize("name", [QUIET[0], *(pytest.param(name, marks=pytest.mark.slow) for name in QUIET[1:])])
-def test_nothing_rings_where_all_is_well(name: str, tmp_path: Path) -> None:
+def test_nothing_rings_where_all_is_well(name, tmp_path):
     assert watched(name, tmp_path) == []
 
 
@@ -107,7 +106,7 @@ class Write:
     data: bytes
     size: int = 0
 
-    def into(self, folder: Path) -> None:
+    def into(self, folder):
         path = folder / self.name
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("r+b" if self.start else "wb") as file:
@@ -117,7 +116,7 @@ class Write:
         os.utime(path, (self.at, self.at))
 
 
-def replay(evidence: Path) -> list[Write]:
+def replay(evidence):
     """Return all writes of an unpacked evidence folder in order."""
     stored: dict[Path, dict[int, float]] = defaultdict(dict)
     writes: list[Write] = []
@@ -139,7 +138,7 @@ def replay(evidence: Path) -> list[Write]:
     return sorted(writes)
 
 
-def growth(name: str, data: bytes, cuts: Cuts, size: int = 0) -> Iterator[Write]:
+def growth(name, data, cuts, size=0):
     """Yield the writes of a file; what is due no later than what is before it comes with that."""
     moment = begin = stop = 0
     for due, end in cuts:
@@ -151,7 +150,7 @@ def growth(name: str, data: bytes, cuts: Cuts, size: int = 0) -> Iterator[Write]
         yield Write(moment, name, begin, data[begin:stop], size)
 
 
-def lines(data: bytes, changed: float) -> Cuts:
+def lines(data, changed):
     """Yield the lines of a text by their own times (GMT+8, as all recordings have them): at the end of the second that is printed."""
     each = data.splitlines(keepends=True)
     found = [TIME.search(line[:40]) for line in each]
@@ -162,7 +161,7 @@ def lines(data: bytes, changed: float) -> Cuts:
         yield at, end
 
 
-def records(data: bytes, base: int, times: dict[int, float]) -> Cuts:
+def records(data, base, times):
     """Yield the records of a commit log by their store times, a quarter of a second at once, then its filler; note the times."""
     at = 0
     while (record := oracle.parse(data, at)) is not None:
@@ -173,7 +172,7 @@ def records(data: bytes, base: int, times: dict[int, float]) -> Cuts:
         yield 0, at + 8
 
 
-def units(data: bytes, times: dict[int, float]) -> Cuts:
+def units(data, times):
     """Yield the units of a queue by the store times of their records; what clean-up has deleted was there before."""
     first = min(times.values())
     for end in range(20, len(data) + 1, 20):
@@ -188,7 +187,7 @@ STEP = 60
 HOURS = 24
 
 
-def broker_line(at: float, n: int) -> str:
+def broker_line(at, n):
     stamp = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(at + 8 * 3600))
     pull = f"pull from 10.0.{n % 256}.{n % 199} took {n} ms"
     text = pull if n % 97 else "putMessage message topic length too long 149"
@@ -196,7 +195,7 @@ def broker_line(at: float, n: int) -> str:
 
 
 @pytest.mark.slow
-def test_memory_and_state_stay_flat_over_a_day_of_rolled_and_deleted_files(tmp_path: Path) -> None:
+def test_memory_and_state_stay_flat_over_a_day_of_rolled_and_deleted_files(tmp_path):
     logs, stores = tmp_path / "logs", tmp_path / "store" / "commitlog"
     logs.mkdir()
     stores.mkdir(parents=True)

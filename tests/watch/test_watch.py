@@ -9,8 +9,6 @@ import shutil
 import signal
 import sys
 import time
-from pathlib import Path
-from typing import Any
 
 import pytest
 from folders import put
@@ -26,7 +24,6 @@ from kit.rocketmq import stages
 from kit.rocketmq.catalogue import EVENTS, PROBLEM
 from kit.watch import lag, loop, outlets, run
 from kit.watch.episodes import CLEAR, Episodes, Sign
-from kit.watch.following import Place
 from kit.watch.loop import Watch
 from kit.watch.outlets import capture
 from kit.watch.view import showing
@@ -34,7 +31,7 @@ from kit.watch.view import showing
 BEGIN = 1_795_305_600
 
 
-def line(at: float, text: str) -> str:
+def line(at, text):
     """Return a line of a broker's log, whose times are in GMT+8."""
     stamp = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(at + 8 * 3600))
     return f"{stamp} WARN SendMessageThread_1 - {text}\n"
@@ -44,11 +41,11 @@ LEAK = "putMessage message topic length too long 149"
 REFUSED = "sendMessageBack Exception, points"
 
 
-def sign(name: str, at: float, count: int = 1, **values: str) -> Sign:
+def sign(name, at, count=1, **values):
     return Sign(name, int(at), count, Ref("broker.log", line=1), {"thread": None, "file": "broker.log", **values})
 
 
-def test_every_rule_is_about_something_that_readers_find() -> None:
+def test_every_rule_is_about_something_that_readers_find():
     known = {STAGE + value for name, value in vars(stages).items() if name.isupper() and isinstance(value, str)}
     known |= {LAG_GROWS, QUEUE_STANDS, DISK_FULL, *EVENTS}
     for rule in rules():
@@ -62,7 +59,7 @@ def test_every_rule_is_about_something_that_readers_find() -> None:
     assert len(names) == len(set(names))
 
 
-def test_an_episode_rings_once_then_at_ten_times_as_much_then_when_it_is_over() -> None:
+def test_an_episode_rings_once_then_at_ten_times_as_much_then_when_it_is_over():
     episodes = Episodes()
     told = []
     for second in range(400):
@@ -74,7 +71,7 @@ def test_an_episode_rings_once_then_at_ten_times_as_much_then_when_it_is_over() 
 
 
 @pytest.mark.parametrize("row", rows_of(__file__, "episodes"), ids=lambda row: row["name"])
-def test_what_rings_of_signs(row: dict[str, Any]) -> None:
+def test_what_rings_of_signs(row):
     """Of each look when it was, the signs since the last one (name, their seconds, how many, values), and what it told."""
     episodes = Episodes()
     for at, signs, told in row["looks"]:
@@ -85,7 +82,7 @@ def test_what_rings_of_signs(row: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(("lags", "grows"), rows_of(__file__, "lags"))
-def test_lag_that_grows_for_a_minute_is_a_backlog_and_a_burst_is_none(lags: Any, grows: Any) -> None:
+def test_lag_that_grows_for_a_minute_is_a_backlog_and_a_burst_is_none(lags, grows):
     """Looks every five seconds at queues whose offsets advance by 10, `lags` behind their ends."""
     samples = [
         (5.0 * n, {q: (10 * n, 10 * n + behind) for q, behind in enumerate(each)}) for n, each in enumerate(lags)
@@ -94,12 +91,12 @@ def test_lag_that_grows_for_a_minute_is_a_backlog_and_a_burst_is_none(lags: Any,
 
 
 @pytest.mark.parametrize(("standing", "told"), [([2], [2]), ([1, 2], []), ([], [])])
-def test_one_queue_that_stands_is_told_and_half_of_them_are_not(standing: list[int], told: list[int]) -> None:
+def test_one_queue_that_stands_is_told_and_half_of_them_are_not(standing, told):
     each = [(n, {q: 64 if q in standing else 100 * n for q in range(4)}) for n in range(1, 10)]
     assert lag.stalled([(5.0 * n, {q: (at, 100 * n + 9) for q, at in offsets.items()}) for n, offsets in each]) == told
 
 
-def test_the_end_of_a_queue_is_in_its_last_file_also_of_a_store_that_began_anew(tmp_path: Path) -> None:
+def test_the_end_of_a_queue_is_in_its_last_file_also_of_a_store_that_began_anew(tmp_path):
     queue, unit = tmp_path / "consumequeue" / "orders" / "0", bytes(8) + (300).to_bytes(4) + bytes(8)
     put(queue / f"{0:020}", unit * 30)
     last = put(queue / f"{600:020}", unit * 7 + bytes(20 * 23))
@@ -112,7 +109,7 @@ def test_the_end_of_a_queue_is_in_its_last_file_also_of_a_store_that_began_anew(
     assert lags.ends == {("orders", 0): 3}
 
 
-def whole_run(folder: Path, kill: set[int], moment: str) -> list[dict[str, Any]]:
+def whole_run(folder, kill, moment):
     """Watch one small incident, killed at `kill`'s steps: before the state is kept, before or while alerts are told."""
     root, state, clock = folder / "logs", folder / "state", Clock(BEGIN)
     alerts = folder / "alerts.jsonl"
@@ -120,10 +117,10 @@ def whole_run(folder: Path, kill: set[int], moment: str) -> list[dict[str, Any]]
 
     outlet = outlets.lines(str(alerts))
 
-    def killed(_: dict[str, Any]) -> None:
+    def killed(_):
         raise KeyboardInterrupt
 
-    def fresh(*more: Any) -> run.Sender:
+    def fresh(*more):
         return run.Sender(watch(root, clock, run.load(state)), state, [outlet, *more], print)
 
     sender = fresh()
@@ -158,8 +155,8 @@ def whole_run(folder: Path, kill: set[int], moment: str) -> list[dict[str, Any]]
 
 @pytest.mark.parametrize("moment", ["before keeping", "before telling", "while telling"])
 @pytest.mark.seconds
-def test_a_watch_that_is_killed_neither_loses_nor_doubles_alerts(tmp_path: Path, moment: str) -> None:
-    def story(alerts: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+def test_a_watch_that_is_killed_neither_loses_nor_doubles_alerts(tmp_path, moment):
+    def story(alerts):
         # A step that is made later may see more at once; in the end it is the same number.
         ends = [a["figures"]["counts"].get("topic-too-long", 0) if a["state"] == "cleared" else 0 for a in alerts]
         return sorted((a["cause"], a["state"], a["severity"], n) for a, n in zip(alerts, ends, strict=True))
@@ -175,7 +172,7 @@ def test_a_watch_that_is_killed_neither_loses_nor_doubles_alerts(tmp_path: Path,
         assert len({alert["id"] for alert in found}) == len(found)
 
 
-def test_a_folder_with_foreign_files_is_refused_and_one_watch_works_in_it(tmp_path: Path) -> None:
+def test_a_folder_with_foreign_files_is_refused_and_one_watch_works_in_it(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(ValueError, match=r"mine\.txt"), run.alone(tmp_path):
         pass
@@ -188,7 +185,7 @@ def test_a_folder_with_foreign_files_is_refused_and_one_watch_works_in_it(tmp_pa
     assert not run.load(state, said.append).time and "state.json: cannot be read" in said.pop() and said == []
 
 
-def test_what_came_while_no_watch_ran_counts_at_its_own_times(tmp_path: Path) -> None:
+def test_what_came_while_no_watch_ran_counts_at_its_own_times(tmp_path):
     """One exception an hour is no burst (10 within 120 s), however many hours are read at once; a burst among them is one."""
     clock, path = Clock(BEGIN), tmp_path / "client.log"
     route = "No route info of this topic, pay-dnoe"
@@ -206,7 +203,7 @@ def test_what_came_while_no_watch_ran_counts_at_its_own_times(tmp_path: Path) ->
     assert [alert["cause"] for alert in again.step()] == ["topic-missing"]
 
 
-def test_from_a_time_on_means_nothing_before_it(tmp_path: Path) -> None:
+def test_from_a_time_on_means_nothing_before_it(tmp_path):
     clock = Clock(BEGIN + 100.0)
     write(tmp_path / "store.log", line(BEGIN - 50, LEAK) + line(BEGIN + 50, LEAK), BEGIN + 50)
     for since, count in ((BEGIN, 1), (BEGIN - 100, 2)):
@@ -215,7 +212,7 @@ def test_from_a_time_on_means_nothing_before_it(tmp_path: Path) -> None:
         assert alert["figures"]["counts"] == {"topic-too-long": count}
 
 
-def test_alerts_are_appended_once_even_behind_half_a_line(tmp_path: Path) -> None:
+def test_alerts_are_appended_once_even_behind_half_a_line(tmp_path):
     path = tmp_path / "alerts.jsonl"
     path.write_text('{"id": "a", "time": "…"}\n{"id": "b", "ti')
     tell = outlets.lines(str(path))
@@ -259,7 +256,7 @@ def test_a_hook_gets_the_alert_on_standard_input_and_no_shell_reads_it(tmp_path,
     assert complaints[3].endswith(": -9")
 
 
-def test_a_full_disk_is_named_and_the_hook_rings_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_named_and_the_hook_rings_all_the_same(tmp_path, monkeypatch):
     """The disk of the state and of the alerts is full: what rings is not on it. Once there is space again, the alerts are there."""
     clock, rung, said, full = Clock(BEGIN), list[str](), list[str](), [True]
     write(tmp_path / "logs" / "store.log", line(BEGIN, "old"), BEGIN)
@@ -267,8 +264,8 @@ def test_a_full_disk_is_named_and_the_hook_rings_all_the_same(tmp_path: Path, mo
     seen.step()
     to_file, save = outlets.lines(str(tmp_path / "alerts.jsonl")), run.save
 
-    def on_full_disk(act: Any, path: str) -> Any:
-        def acting(*given: Any, **named: Any) -> None:
+    def on_full_disk(act, path):
+        def acting(*given, **named):
             if full[0]:
                 raise OSError(28, "No space left on device", path)
             act(*given, **named)
@@ -292,7 +289,7 @@ def test_a_full_disk_is_named_and_the_hook_rings_all_the_same(tmp_path: Path, mo
 
 
 @pytest.mark.parametrize("broken", ["zeros in the middle", "zeros at the beginning", "an endless line"])
-def test_what_is_no_line_is_passed_over_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str) -> None:
+def test_what_is_no_line_is_passed_over_and_said(tmp_path, monkeypatch, broken):
     monkeypatch.setattr(loop, "STEP", 1 << 18)
     clock, path = Clock(BEGIN), tmp_path / "store.log"
     write(path, line(BEGIN, "old"), BEGIN)
@@ -314,7 +311,7 @@ def test_what_is_no_line_is_passed_over_and_said(tmp_path: Path, monkeypatch: py
     assert 2_000_000 < sum(place.skipped for place in seen.kept.places.values()) < path.stat().st_size
 
 
-def incident(root: Path, clock: Clock) -> Watch:
+def incident(root, clock):
     """A watch that has just seen a refusal."""
     write(root / "logs" / "store.log", line(BEGIN, "old") * 3, BEGIN)
     write(root / "conf" / "broker.conf", "brokerName=broker-a\n", BEGIN)
@@ -329,7 +326,7 @@ def incident(root: Path, clock: Clock) -> Watch:
     return seen
 
 
-def test_captures_hold_what_triage_opens(tmp_path: Path) -> None:
+def test_captures_hold_what_triage_opens(tmp_path):
     seen = incident(tmp_path / "broker", Clock(BEGIN))
     folder = capture(seen, "alert: 1", tmp_path / "captures")
     assert folder is not None
@@ -338,10 +335,10 @@ def test_captures_hold_what_triage_opens(tmp_path: Path) -> None:
     assert capture(seen, "alert: 1", tmp_path / "captures") is None
 
 
-def test_a_file_that_breaks_is_named_and_the_others_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_breaks_is_named_and_the_others_go_on(tmp_path, monkeypatch):
     entries = loop.log_entries
 
-    def breaks(root: Path, place: Place, options: Any) -> Any:
+    def breaks(root, place, options):
         if "bad" in place.name:
             raise ValueError("no such thing")
         yield from entries(root, place, options)
@@ -361,12 +358,12 @@ def test_a_file_that_breaks_is_named_and_the_others_go_on(tmp_path: Path, monkey
         for _ in range(2):
             clock.now += 2
             tell(seen.step())
-    said = screen.file.getvalue()  # type: ignore[attr-defined]
+    said = screen.file.getvalue()
     assert said.count("bad.log: ") == 1 and "no such thing" in said
     assert seen.figures.entries > 0 and list(seen.figures.unread) == ["bad.log"]
 
 
-def test_metrics_name_what_rings(tmp_path: Path) -> None:
+def test_metrics_name_what_rings(tmp_path):
     seen = incident(tmp_path / "broker", Clock(BEGIN))
     outlets.write_figures(seen, tmp_path / "watch.prom")
     text = (tmp_path / "watch.prom").read_text()
@@ -374,7 +371,7 @@ def test_metrics_name_what_rings(tmp_path: Path) -> None:
     assert 'rmq_kit_watch_signs_total{sign="topic-too-long"} 1.0' in text
 
 
-def test_a_disk_that_fills_up_rings_before_it_is_full_each_disk_by_itself(tmp_path: Path) -> None:
+def test_a_disk_that_fills_up_rings_before_it_is_full_each_disk_by_itself(tmp_path):
     roots = [tmp_path / name for name in ("a", "b")]
     for root in roots:
         put(root / "commitlog" / f"{0:020d}", store([Record(topic=b"orders", body=b"x")], end=bytes(4096)).data)
@@ -395,7 +392,7 @@ def test_a_disk_that_fills_up_rings_before_it_is_full_each_disk_by_itself(tmp_pa
 
 
 @pytest.mark.seconds
-def test_the_command_for_a_cron_ends_with_4_while_something_rings(tmp_path: Path) -> None:
+def test_the_command_for_a_cron_ends_with_4_while_something_rings(tmp_path):
     root, state = tmp_path / "logs", tmp_path / "state"
     now = time.time()
     write(root / "store.log", line(now - 60, LEAK), now - 60)

@@ -23,7 +23,7 @@ FAULTS = rows_of(__file__, "faults")
 
 @pytest.mark.seconds
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_of_the_machine_ends_in_one_sentence(name: str, tmp_path: Path) -> None:
+def test_a_fault_of_the_machine_ends_in_one_sentence(name, tmp_path):
     line, code, words, *limits = FAULTS[name]
     strange.put(tmp_path / "logs" / "rocketmq_client.log", strange.LOG)
     (tmp_path / "tmp").mkdir()
@@ -61,8 +61,8 @@ def test_a_temporary_folder_is_gone_with_its_process_and_with_the_next_after_a_k
     assert all((tmp_path / name / "pasted.txt").exists() for name in names[1:])
 
 
-def test_a_watch_that_is_stopped_while_it_reads_blames_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def stopped(*_: object) -> None:
+def test_a_watch_that_is_stopped_while_it_reads_blames_no_file(tmp_path, monkeypatch):
+    def stopped(*_):
         raise run.Stopped
 
     strange.put(tmp_path / "x.log", strange.LOG)
@@ -73,8 +73,8 @@ def test_a_watch_that_is_stopped_while_it_reads_blames_no_file(tmp_path: Path, m
     assert not watch.figures.unread
 
 
-def test_no_loopback_is_said_before_an_engine_waits_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def unreachable(*_: object, **__: object) -> None:
+def test_no_loopback_is_said_before_an_engine_waits_for_it(tmp_path, monkeypatch):
+    def unreachable(*_, **__):
         raise OSError(errno.ENETUNREACH, "Network is unreachable")
 
     monkeypatch.setattr(socket, "create_connection", unreachable)
@@ -83,7 +83,7 @@ def test_no_loopback_is_said_before_an_engine_waits_for_it(tmp_path: Path, monke
     assert (ended.exit_code, ended.stderr) == (2, "127.0.0.1: Network is unreachable; the engine listens there\n")
 
 
-def test_settings_that_are_none_are_said_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_that_are_none_are_said_once(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     strange.put(tmp_path / "rmq-kit" / "config.toml", 'lang = "zh"\nlanguage = "en"\n[triage]\nout = "x"\n')
     ended = CliRunner().invoke(main.cli, ["explain", "putMessage message topic length too long 149"])

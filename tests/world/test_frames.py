@@ -3,8 +3,6 @@
 import datetime as dt
 import random
 import shutil
-from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -30,7 +28,7 @@ _TEXTS = [
 ]  # fmt: skip
 
 
-def extremes(kind: pa.DataType) -> list[Any]:
+def extremes(kind):
     """Return what a column of this type can hold at its edges."""
     if pa.types.is_integer(kind):
         return [0, -1, 1, -(1 << kind.bit_width - 1), (1 << kind.bit_width - 1) - 1]
@@ -47,7 +45,7 @@ def extremes(kind: pa.DataType) -> list[Any]:
     return next(values for fits, values in edges if fits(kind))
 
 
-def shaped(table: pa.Table, shape: str, chance: random.Random) -> pa.Table:
+def shaped(table, shape, chance):
     """Return some rows of a table in one of `SHAPES`."""
     if shape == "empty" or not table.num_rows:
         return table.schema.empty_table()
@@ -65,7 +63,7 @@ def shaped(table: pa.Table, shape: str, chance: random.Random) -> pa.Table:
 
 
 @pytest.fixture(scope="module")
-def evidence(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def evidence(tmp_path_factory):
     """Hosts of several small incidents in one folder: every kind of file there is."""
     folder = tmp_path_factory.mktemp("evidence")
     for name in RECORDINGS:
@@ -74,7 +72,7 @@ def evidence(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def real(evidence: Path) -> dict[str, pa.Table]:
+def real(evidence):
     """Every table of the case, its rows in an order of their own: readers that run at once write files as they end."""
     case = kit.open_case(evidence, evidence.parent / "workspace")
     found = {}
@@ -88,13 +86,13 @@ def real(evidence: Path) -> dict[str, pa.Table]:
 @pytest.mark.parametrize(
     "shape", [pytest.param(shape, marks=() if shape in OFTEN else pytest.mark.slow) for shape in SHAPES]
 )
-def test_every_cause_answers_on_tables_of_one_shape(evidence: Path, real: dict[str, pa.Table], shape: str) -> None:
+def test_every_cause_answers_on_tables_of_one_shape(evidence, real, shape):
     chance, folder = random.Random(1), evidence.parent / f"tables-{shape}"
     for name, table in real.items():
         (folder / name).mkdir(parents=True)
         pq.write_table(shaped(table, shape, chance), folder / name / "part-0.parquet", store_schema=False)
     case = kit.open_case(evidence, evidence.parent / "workspace")
-    case.folder = lambda name: folder / name  # type: ignore[method-assign]
+    case.folder = lambda name: folder / name
     case.workspace.forget(results.key(case))
     found = triage._triage(case, "en")
     assert not case.failures, "\n\n".join(f"{f.what}: {f.type}: {f.message}\n{f.trace}" for f in case.failures)
@@ -102,7 +100,7 @@ def test_every_cause_answers_on_tables_of_one_shape(evidence: Path, real: dict[s
     shutil.rmtree(folder)
 
 
-def test_the_recordings_fill_every_table(real: dict[str, pa.Table]) -> None:
+def test_the_recordings_fill_every_table(real):
     """Else nothing above would say anything about it."""
     left = ("traces", "metrics", "network", "sends")
     assert [name for name, table in real.items() if not table.num_rows and name not in left] == []

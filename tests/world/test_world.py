@@ -6,7 +6,6 @@ Most of it needs no Spark: what breaks is reading, and every table of a small ev
 import os
 import shutil
 from pathlib import Path
-from typing import Any
 
 import effort
 import plain_reader
@@ -17,7 +16,6 @@ import strange
 
 import kit
 from kit.case import tables, unreadable
-from kit.case.case import Case
 
 INCIDENT = "transaction-consistency"
 SECONDS = 30
@@ -26,19 +24,19 @@ QUICK = [name for name, one in strange.ALL.items() if not one.slow]
 SLOW = [name for name, one in strange.ALL.items() if one.slow]
 
 
-def named(found: Any) -> set[str]:
+def named(found):
     """Return every name the inventory gives, of whatever it could do with the file."""
     return {each.file for each in (*found.items, *found.archives, *found.refused)} | set(found.not_recognised)
 
 
-def missing(found: Any, folder: Path, prefix: str = "") -> list[str]:
+def missing(found, folder, prefix=""):
     """Return what lies in a folder and the inventory does not name, by its name or by those of its members."""
     shown = named(found)
     lying = [prefix + name for name in plain_reader.names(folder)]
     return [name for name in lying if name not in shown and not any(one.startswith(name + "!/") for one in shown)]
 
 
-def unreported(case: Case, made: dict[str, str]) -> list[str]:
+def unreported(case, made):
     """Return what should be reported as not, or not wholly, read and is not. `made`: where each strange thing lies."""
     lost = {part for damage in unreadable.of(case) for part in (damage.file, damage.file.split("!/")[0])}
     wanted = [prefix + each for name, prefix in made.items() for each in strange.ALL[name].unread]
@@ -50,7 +48,7 @@ def unreported(case: Case, made: dict[str, str]) -> list[str]:
 
 @pytest.mark.recordings
 @pytest.mark.parametrize("name", [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)])
-def test_alone(name: str, tmp_path: Path) -> None:
+def test_alone(name, tmp_path):
     """Read everything there is to read of it."""
     made = strange.fill(tmp_path / "evidence", [name])[name]
     began = effort.worked()
@@ -67,12 +65,12 @@ def test_alone(name: str, tmp_path: Path) -> None:
     assert effort.worked() - began < SECONDS
 
 
-def verdicts(findings: dict[str, Any]) -> dict[str, str]:
+def verdicts(findings):
     return {f["cause"]: f["verdict"] for f in findings["findings"]}
 
 
 @pytest.mark.seconds
-def test_everything_strange_at_once(tmp_path: Path) -> None:
+def test_everything_strange_at_once(tmp_path):
     undisturbed = kit.triage(recorded.case(INCIDENT))
     evidence = shutil.copytree(recorded.whole(INCIDENT), tmp_path / "evidence")
     made = strange.fill(evidence / "strange", QUICK)
@@ -90,7 +88,7 @@ def test_everything_strange_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [b"\xb6\xa9\xb5\xa5", b"\xff\xfe", b"a\nb", b"-rf", "订单".encode()])
-def test_a_strange_name_of_the_whole(name: bytes, tmp_path: Path) -> None:
+def test_a_strange_name_of_the_whole(name, tmp_path):
     folder = os.fsencode(tmp_path) + b"/" + name
     os.mkdir(folder)  # noqa: PTH102 - a name of bytes
     strange.put_raw(Path(os.fsdecode(folder)), b"rocketmq_client.log", strange.LOG)
@@ -103,7 +101,7 @@ def test_a_strange_name_of_the_whole(name: bytes, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "given", ["a%20b/{here}/x", "{here}", "{here}/x.log", "../{above}/{here}", "-rf/../{here}", "to the folder"]
 )
-def test_strange_ways_to_say_where(given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_strange_ways_to_say_where(given, tmp_path, monkeypatch):
     here = tmp_path / "a b"
     for folder in (here, tmp_path / "a%20b" / "a b" / "x", tmp_path / "-rf"):
         strange.put(folder / "x.log", strange.LOG)
@@ -116,7 +114,7 @@ def test_strange_ways_to_say_where(given: str, tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("seconds", [-9_300_000_000, 16_725_225_600, 10**11])
-def test_a_file_changed_in_a_strange_year_is_read(seconds: int, tmp_path: Path) -> None:
+def test_a_file_changed_in_a_strange_year_is_read(seconds, tmp_path):
     strange.put(tmp_path / "evidence" / "x.log", strange.LOG)
     os.utime(tmp_path / "evidence" / "x.log", (seconds, seconds))
     case = kit.open_case(tmp_path / "evidence", tmp_path / "workspace")
@@ -126,7 +124,7 @@ def test_a_file_changed_in_a_strange_year_is_read(seconds: int, tmp_path: Path) 
     assert item.kind == "log" and (item.modified is None or 1678 <= item.modified.year < 2262)
 
 
-def test_nothing_is_not_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_not_the_current_folder(tmp_path, monkeypatch):
     strange.put(tmp_path / "x.log", strange.LOG)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(FileNotFoundError):
@@ -134,7 +132,7 @@ def test_nothing_is_not_the_current_folder(tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("name", [name for name in strange.ALL if strange.ALL[name].kind == "exports"])
-def test_what_a_search_in_logs_is_saved_as_is_read_as_a_log(name: str, tmp_path: Path) -> None:
+def test_what_a_search_in_logs_is_saved_as_is_read_as_a_log(name, tmp_path):
     """Each holds 30 refused sends at known times, however it wraps them."""
     case = kit.open_case(strange.fill(tmp_path / "evidence", [name])[name], tmp_path / "workspace")
     case.eager = False
@@ -145,7 +143,7 @@ def test_what_a_search_in_logs_is_saved_as_is_read_as_a_log(name: str, tmp_path:
     assert sum(row["ts"] is not None for row in refused) >= least
 
 
-def test_files_that_grow_after_the_inventory(tmp_path: Path) -> None:
+def test_files_that_grow_after_the_inventory(tmp_path):
     evidence = tmp_path / "evidence"
     names = [
         "a-long-line", "a-parquet-ledger-with-failures", "commitlog-from-year-2500", "queue-of-odd-delays", "offsets-5",

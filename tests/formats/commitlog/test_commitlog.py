@@ -4,8 +4,6 @@ import hashlib
 import json
 import zlib
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import Any
 
 import lz4.frame
 import pytest
@@ -21,7 +19,7 @@ ALL = batches.Wanted(tuple(schema.FIELDS))
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def said_by_rocketmq(record: dict[str, Any]) -> dict[str, Any]:
+def said_by_rocketmq(record):
     """A line of the truth in the words of the table; a record of a recording is never damaged."""
     same = (
         "physical_offset", "store_size", "topic", "queue_id", "queue_offset", "flag", "sys_flag", "reconsume_times",
@@ -44,7 +42,7 @@ def said_by_rocketmq(record: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "name", [pytest.param(n, marks=pytest.mark.recordings) if n in recorded.BIG else n for n in recorded.DECODED]
 )
-def test_every_record_is_what_rocketmq_says(name: str, tmp_path: Path) -> None:
+def test_every_record_is_what_rocketmq_says(name, tmp_path):
     expected = recorded.truth(name)
     count = 0
     for base, data in sorted(recorded.commitlog(name).items()):
@@ -71,7 +69,7 @@ def test_every_record_is_what_rocketmq_says(name: str, tmp_path: Path) -> None:
     assert count > (50_000 if name in recorded.BIG else 0)
 
 
-def test_a_sparse_tail_is_a_zero_tail_and_not_read(tmp_path: Path) -> None:
+def test_a_sparse_tail_is_a_zero_tail_and_not_read(tmp_path):
     made = stores.store([stores.Record(body=b"x" * 50)] * 3)
     path = tmp_path / "log"
     with path.open("wb") as stream:
@@ -84,7 +82,7 @@ def test_a_sparse_tail_is_a_zero_tail_and_not_read(tmp_path: Path) -> None:
     assert gaps.to_pylist() == [{"file": "log", "start": len(made.data), "end": 1 << 40, "reason": "zero_tail"}]
 
 
-def test_tasks_cover_each_byte_of_each_file_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tasks_cover_each_byte_of_each_file_once(monkeypatch):
     sizes = {"a": 1 << 30, "b": 5, "c": 200 << 20, "d": 0, "e": 1}
     monkeypatch.setattr(segments, "examine", lambda file, *_: schema.File(file, file, sizes[file], sizes[file], 0, 0))
     files = json.dumps([{"file": name, "path": name} for name in sizes])
@@ -97,7 +95,7 @@ def test_tasks_cover_each_byte_of_each_file_once(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("codec", ["zlib", "lz4", "zstd"])
-def test_bodies_are_unpacked_and_bombs_refused(codec: str) -> None:
+def test_bodies_are_unpacked_and_bombs_refused(codec):
     pack = {"zlib": zlib.compress, "lz4": lz4.frame.compress, "zstd": zstandard.ZstdCompressor().compress}[codec]
     number = {"zlib": 1, "lz4": 2, "zstd": 3}[codec]
     text = "订单 0815 ".encode() * 1000
@@ -109,7 +107,7 @@ def test_bodies_are_unpacked_and_bombs_refused(codec: str) -> None:
     assert batches.unpack(pack(bytes(1 << 20)), number) == (bytes(1 << 20), 0)
 
 
-def test_filters_narrow_what_is_read() -> None:
+def test_filters_narrow_what_is_read():
     wanted = batches.Wanted(("topic",))
     noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
     topics = (In(("topic",), ("a", "b")), EqualTo(("topic",), "a"))
@@ -122,7 +120,7 @@ def test_filters_narrow_what_is_read() -> None:
 
 
 @pytest.mark.spark
-def test_spark_reads_filters_and_skips(spark: Any, tmp_path: Path) -> None:
+def test_spark_reads_filters_and_skips(spark, tmp_path):
     from pyspark.sql import functions as F  # noqa: N812
 
     files = []

@@ -2,7 +2,6 @@
 
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import effort
 import numpy as np
@@ -23,7 +22,7 @@ FOLDER = tempfile.TemporaryDirectory(prefix="promoted-")
 SAME = ("keys", "tags", "uniq_key", "problem")
 
 
-def stored(made: Any) -> list[dict[str, Any]]:
+def stored(made):
     """Decode bytes into the columns of the workspace; rows in order of place."""
     path = put(Path(FOLDER.name, "f"), made.data)
     file = schema.File("f", str(path), len(made.data), len(made.data), 0, 0)
@@ -31,7 +30,7 @@ def stored(made: Any) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: row["physical_offset"])
 
 
-def check(raws: list[bytes]) -> None:
+def check(raws):
     """Compare what the kernels make of these properties with what RocketMQ makes of them."""
     made = stores.store([stores.Record(properties=raw) for raw in raws])
     rows = stored(made)
@@ -56,23 +55,23 @@ ITEM = st.one_of(st.tuples(NAME, VALUE).map(b"\x01".join), NAME)
 
 @effort.examples(300)
 @given(items=st.lists(st.lists(ITEM, max_size=8), min_size=1, max_size=6), ended=st.booleans(), again=st.booleans())
-def test_any_bytes_say_what_they_say_to_rocketmq(items: list[list[bytes]], ended: bool, again: bool) -> None:
+def test_any_bytes_say_what_they_say_to_rocketmq(items, ended, again):
     raws = [b"\x02".join(one) + (b"\x02" if ended and one else b"") for one in items]
     check(raws * 2 if again else raws)
 
 
-def test_records_of_one_client_have_the_same_names() -> None:
+def test_records_of_one_client_have_the_same_names():
     plain = b"UNIQ_KEY\x01%d\x02REAL_TOPIC\x01orders\x02mine\x01%d\x02TRANSACTION_CHECK_TIMES\x01%d"
     check([plain % (n, n % 3, n) for n in range(40)] + [plain % (1, 2, 3) + b"\x02mine\x01later"] + [plain % (4, 5, 6)])
 
 
 @pytest.mark.parametrize("different", [2, 8, 9, 25])
-def test_values_that_come_again_in_turn(different: int) -> None:
+def test_values_that_come_again_in_turn(different):
     plain = b"UNIQ_KEY\x01%06d\x02REAL_TOPIC\x01orders\x02mine\x01%030d\x02PGROUP\x01g%02d\x02CLUSTER\x01c%030d"
     check([plain % (n, n, n % different, n % 3) for n in range(120)])
 
 
-def test_message_traces_are_told_by_how_their_bodies_begin() -> None:
+def test_message_traces_are_told_by_how_their_bodies_begin():
     traces = [kind.encode() + b"\x01more" for kind in names.TRACE_TYPES]
     others = [b"Pub\x01", b"Pub", b"", b"Pup\x01more", b"SubBetter\x01more", b"publish", b"EndTransaction"]
     bodies = [*traces, *others]
@@ -80,24 +79,24 @@ def test_message_traces_are_told_by_how_their_bodies_begin() -> None:
     assert [row["traced"] for row in rows] == [body in traces for body in bodies]
 
 
-def test_a_time_out_of_order_between_two_in_order_is_misplaced() -> None:
+def test_a_time_out_of_order_between_two_in_order_is_misplaced():
     assert batches.misplaced(np.array([10, 99, 11, 11, 3, 12, 12, 7])).tolist() == [0, 1, 0, 0, 1, 0, 0, 0]
     # A clock that was put back: what is in order on either side stays.
     assert not batches.misplaced(np.array([10, 11, 5, 6])).any()
 
 
-def test_many_items_of_one_record() -> None:
+def test_many_items_of_one_record():
     check([b"\x02".join(b"n%d\x01v" % n for n in range(3000)), b"\x02" * 500, b"\x02".join([b"n\x01v"] * 2000)])
 
 
 @pytest.mark.parametrize("count", [3, 5000])
-def test_columns_of_many_values(count: int) -> None:
+def test_columns_of_many_values(count):
     rows = stored(stores.store([stores.Record(properties=b"PGROUP\x01g%d" % n) for n in range(count)]))
     assert [row[schema.promoted("PGROUP")] for row in rows] == [f"g{n}" for n in range(count)]
 
 
 @pytest.mark.spark
-def test_the_map_of_a_case_is_rocketmqs(spark: Any) -> None:
+def test_the_map_of_a_case_is_rocketmqs(spark):
     from kit.case.tables import AS_MAP
 
     raws = [
@@ -114,8 +113,8 @@ def test_the_map_of_a_case_is_rocketmqs(spark: Any) -> None:
 
 @pytest.mark.parametrize(("topic", "properties", "flags", "expected"), rows_of(__file__, "stages"))
 def test_stages_are_told_by_what_the_broker_writes_and_originals_by_what_producers_do(
-    topic: str, properties: str, flags: int, expected: dict[str, Any]
-) -> None:
+    topic, properties, flags, expected
+):
     raw = properties.replace("=", "\x01").replace(" ", "\x02").encode()
     other = stores.Record(topic=b"other", properties=b"REAL_TOPIC\x01other")
     made = stores.store([other, stores.Record(topic=topic.encode(), properties=raw, sys_flag=flags), other])
@@ -128,7 +127,7 @@ PLAIN = b"UNIQ_KEY\x01%04d\x02REAL_TOPIC\x01orders-paid\x02mine\x01value\x02PGRO
 
 
 @pytest.mark.parametrize(("old", "new"), rows_of(__file__, "changes"))
-def test_records_of_one_shape_are_told_apart_by_any_byte(old: str, new: str) -> None:
+def test_records_of_one_shape_are_told_apart_by_any_byte(old, new):
     """Names, separators and values that change while all lengths stay: each change against the unchanged text."""
     changed = PLAIN.replace(old.encode("latin-1"), new.encode("latin-1"))
     assert changed != PLAIN
@@ -137,6 +136,6 @@ def test_records_of_one_shape_are_told_apart_by_any_byte(old: str, new: str) -> 
 
 
 @pytest.mark.parametrize("size", [0, 7, 31, 32, 33, 64, 2030, 2100])
-def test_shapes_of_any_length_repeat(size: int) -> None:
+def test_shapes_of_any_length_repeat(size):
     text = b"PGROUP\x01%b\x02mine\x01" + b"v" * size + b"\x02TAGS\x01%b"
     check([text % (b"group-%d" % (n % 2), b"t%d" % (n % 3)) for n in range(12)])

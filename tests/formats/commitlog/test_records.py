@@ -24,7 +24,7 @@ FOLDER = tempfile.TemporaryDirectory(prefix="records-")
 """Goes with the process."""
 
 
-def read(data: bytes, base: int, head: int) -> tuple[list[dict[str, Any]], list[tuple[int, int, str]]]:
+def read(data, base, head):
     """Decode bytes: rows and gaps."""
     path = put(Path(FOLDER.name, "f"), data)
     rows, gaps = pieces(schema.File("f", str(path), len(data), len(data), base, head), [0, len(data)], ALL)
@@ -34,7 +34,7 @@ def read(data: bytes, base: int, head: int) -> tuple[list[dict[str, Any]], list[
     return rows, [(gap["start"], gap["end"], gap["reason"]) for gap in gaps]
 
 
-def pieces(file: schema.File, borders: list[int], wanted: schema.Wanted) -> tuple[list[Any], list[Any]]:
+def pieces(file, borders, wanted):
     """Read ranges of a file one by one."""
     rows: list[Any] = []
     gaps: list[Any] = []
@@ -47,7 +47,7 @@ def pieces(file: schema.File, borders: list[int], wanted: schema.Wanted) -> tupl
     return rows, gaps
 
 
-def covered(rows: list[dict[str, Any]], gaps: list[tuple[int, int, str]], base: int, head: int, length: int) -> bool:
+def covered(rows, gaps, base, head, length):
     """Say whether records (with entry header) and gaps cover each byte once."""
     parts = sorted(
         [(r["physical_offset"] - base - head, r["physical_offset"] - base + r["store_size"]) for r in rows]
@@ -69,7 +69,7 @@ CHANGE = st.one_of(
 @pytest.mark.seconds
 @effort.examples(300)
 @given(seed=st.integers(0, 2**32), changes=st.lists(CHANGE, max_size=3))
-def test_damage_costs_only_what_it_hits(seed: int, changes: list[tuple[str, float, int]]) -> None:
+def test_damage_costs_only_what_it_hits(seed, changes):
     rng = random.Random(seed)
     made = stores.some_store(rng)
     data = bytearray(made.data)
@@ -99,7 +99,7 @@ def test_damage_costs_only_what_it_hits(seed: int, changes: list[tuple[str, floa
 
 @effort.examples(200)
 @given(raw=st.binary(max_size=40))
-def test_broken_utf8_is_repaired_as_java_does(raw: bytes) -> None:
+def test_broken_utf8_is_repaired_as_java_does(raw):
     decoded, broken = batches.texts(pa.array([raw, None, b"whole"], pa.binary()))
     text = raw.decode("utf-8", "replace")
     assert decoded.to_pylist() == [text, None, "whole"]
@@ -148,17 +148,17 @@ GAPS_OF_ENTRIES = [
 @pytest.mark.parametrize(
     ("head", "data", "gaps"), [(0, *row) for row in GAPS] + [(48, *row) for row in GAPS_OF_ENTRIES]
 )
-def test_reasons_of_what_is_no_record(head: int, data: bytes, gaps: list[tuple[int, int, str]]) -> None:
+def test_reasons_of_what_is_no_record(head, data, gaps):
     assert read(data, 0, head)[1] == gaps
 
 
-def test_sniffing_tells_logs_from_other_files() -> None:
+def test_sniffing_tells_logs_from_other_files():
     plain = stores.store([stores.Record(body=b"b" * 50)] * 4, base=8388608)
     entries = stores.store([stores.Record(body=b"b" * 50)] * 4, base=4096, dledger=True)
     assert records.sniff(plain.data) == {"kind": "commitlog", "base": 8388608}
     assert records.sniff(entries.data) == {"kind": "dledger", "base": 4096}
     assert records.sniff(plain.data[77:]) == {"kind": "commitlog", "base": 8388608 + 77}
-    assert records.sniff(entries.data[77:])["kind"] == "dledger"  # type: ignore[index]
+    assert records.sniff(entries.data[77:])["kind"] == "dledger"
     assert records.sniff(b"") is None
     assert records.sniff(bytes(4096)) is None
     assert records.sniff(b"\xda\xa3\x20\xa7" * 40) is None
@@ -166,7 +166,7 @@ def test_sniffing_tells_logs_from_other_files() -> None:
     assert records.sniff(big.data[:65536]) == {"kind": "dledger", "base": 0}
 
 
-def test_renamed_files_get_their_base_from_the_records(tmp_path: Path) -> None:
+def test_renamed_files_get_their_base_from_the_records(tmp_path):
     made = stores.store([stores.Record()] * 5, base=3 << 30)
     for name in ("00000000000000000000", "copy-of-log.bin"):
         (tmp_path / name).write_bytes(made.data)
@@ -176,7 +176,7 @@ def test_renamed_files_get_their_base_from_the_records(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("dledger", [False, True])
-def test_splitting_a_file_changes_nothing(dledger: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_splitting_a_file_changes_nothing(dledger, tmp_path, monkeypatch):
     rng = random.Random(7)
     for number in range(30):
         copies = stores.some_record(rng)
@@ -197,7 +197,7 @@ def test_splitting_a_file_changes_nothing(dledger: bool, tmp_path: Path, monkeyp
             assert pieces(file, [*range(0, file.used, step), file.used], SOME) == whole
 
 
-def test_a_copy_of_a_record_inside_a_body_is_passed_over_at_a_split(tmp_path: Path) -> None:
+def test_a_copy_of_a_record_inside_a_body_is_passed_over_at_a_split(tmp_path):
     first = stores.Record(body=b"a" * 300)
     at = len(first.encode(0))
     inner = stores.Record(body=b"inner").encode(at + 88)
@@ -209,7 +209,7 @@ def test_a_copy_of_a_record_inside_a_body_is_passed_over_at_a_split(tmp_path: Pa
     assert len(pieces(file, [0, at + 40, file.used], SOME)[0]) == 3
 
 
-def test_times_no_calendar_has_are_null_and_said() -> None:
+def test_times_no_calendar_has_are_null_and_said():
     made = stores.store([stores.Record(born=-1), stores.Record(stored=2**62)])
     rows, _ = read(made.data, 0, 0)
     unknown = [(r["born_timestamp"] is None, r["store_timestamp"] is None, r["problem"]) for r in rows]

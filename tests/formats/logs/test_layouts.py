@@ -2,7 +2,6 @@
 
 import datetime as dt
 from pathlib import Path
-from typing import Any
 
 import pytest
 from table import rows_of
@@ -10,13 +9,11 @@ from table import rows_of
 from kit.formats.logs import entries
 from kit.formats.logs.schema import LogFile, Options
 from kit.inventory.sniff import sniff
-from kit.rocketmq.log_layouts import LAYOUTS, Layout, table
+from kit.rocketmq.log_layouts import LAYOUTS, table
 from kit.spark.sources import pieces
 
 
-def read(
-    tmp_path: Path, text: str, options: Options | None = None, encoding: str = "utf-8", **known: object
-) -> list[dict]:
+def read(tmp_path, text, options=None, encoding="utf-8", **known):
     path = tmp_path / "x"
     path.write_bytes(text.encode(encoding))
     file = LogFile("x", str(path), **{"source": "text", **known})
@@ -27,7 +24,7 @@ SOURCE = {"broker": "store", "client": "client", "app": "app", "text": "text"}
 
 
 @pytest.mark.parametrize("row", LAYOUTS, ids=lambda row: f"{row.layout}: {row.line}")
-def test_the_example_of_a_row_gives_what_the_row_says(tmp_path: Path, row: Layout) -> None:
+def test_the_example_of_a_row_gives_what_the_row_says(tmp_path, row):
     """Everything expected is written in the row by hand; a new row of `layouts.yaml` needs no test of its own."""
     source = "mqadmin" if row.layout == "mqadmin" else SOURCE[row.files[-1]]
     if not row.entry:
@@ -43,7 +40,7 @@ def test_the_example_of_a_row_gives_what_the_row_says(tmp_path: Path, row: Layou
     }  # fmt: skip
 
 
-def test_the_documented_table_is_this_one() -> None:
+def test_the_documented_table_is_this_one():
     assert table() in (Path(__file__).parents[3] / "docs/evidence.md").read_text(encoding="utf-8")
 
 
@@ -59,7 +56,7 @@ def test_relatives_of_the_layouts(tmp_path, line, layout, level, thread, logger,
 
 
 @pytest.mark.parametrize("row", rows_of(__file__, "entries"), ids=lambda row: row["name"])
-def test_the_entries_of_a_text(tmp_path: Path, row: dict[str, Any]) -> None:
+def test_the_entries_of_a_text(tmp_path, row):
     """Of each entry what its row names."""
     how = Options(**row.get("options", {})), row.get("encoding", "utf-8")
     found = read(tmp_path, row["text"], *how, **row.get("known", {}))
@@ -69,7 +66,7 @@ def test_the_entries_of_a_text(tmp_path: Path, row: dict[str, Any]) -> None:
     assert shown == row["entries"]
 
 
-def test_a_paste_is_a_text() -> None:
+def test_a_paste_is_a_text():
     (paste,) = (row["text"] for row in rows_of(__file__, "entries") if row["name"].startswith("a paste"))
     assert sniff(paste.encode(), "what they said.txt") == {
         "source": "text", "layout": "broker", "encoding": None, "seconds_twice": True,

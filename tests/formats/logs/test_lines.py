@@ -1,7 +1,6 @@
 """Lines, folding, windows and giant lines: the kernels against plain Python, any split against the whole."""
 
 import re
-from pathlib import Path
 
 import effort
 import pyarrow as pa
@@ -18,19 +17,19 @@ from kit.spark.sources import pieces
 BROKER = "2024-05-14 10:22:31 WARN SendMessageThread_1 - putMessage message topic length too long 149"
 
 
-def rows(path: Path, *, chunk: int = 1 << 30, **known: object) -> list[dict]:
+def rows(path, *, chunk=1 << 30, **known):
     file, options = LogFile("a.log", str(path), **{"source": "store", **known}), Options(events=True)
     read = [batch for piece in list(pieces(file, chunk)) for batch in entries.batches(piece, options)]
     return [row for batch in read for row in batch.to_pylist()]
 
 
-def write(tmp_path: Path, data: bytes | str) -> Path:
+def write(tmp_path, data):
     path = tmp_path / "a.log"
     path.write_bytes(data.encode() if isinstance(data, str) else data)
     return path
 
 
-def fold(text: str) -> list[tuple[int, int, str, str | None]]:
+def fold(text):
     """Plain Python twin for broker logs: (line, lines, message, trace)."""
     out: list[list] = []
     seen = False
@@ -76,7 +75,7 @@ def test_any_split_gives_the_same_entries(tmp_path_factory, lines, chunk):
     assert rows(path, chunk=chunk) == rows(path)
 
 
-def test_windows_give_the_same_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_windows_give_the_same_entries(tmp_path, monkeypatch):
     trace = "\n\tat a.b(C.java:1)"
     lines = [f"2024-05-14 10:22:{n % 60:02d} INFO main - entry {n}{trace * (n % 5)}\n" for n in range(3000)]
     text = "".join(lines)
@@ -87,7 +86,7 @@ def test_windows_give_the_same_entries(tmp_path: Path, monkeypatch: pytest.Monke
     assert sum(r["lines"] for r in whole) == text.count("\n")
 
 
-def test_a_window_of_many_short_lines_is_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_window_of_many_short_lines_is_read_in_parts(tmp_path, monkeypatch):
     """30 MB of `x\\n` need no more memory than any other text; an entry over a window goes on as entries of its own."""
     monkeypatch.setattr(entries, "MANY", 200)
     monkeypatch.setattr(entries, "WINDOW", 5000)
@@ -101,7 +100,7 @@ def test_a_window_of_many_short_lines_is_read_in_parts(tmp_path: Path, monkeypat
 
 
 @pytest.mark.parametrize("folded", ["", "\n\tat a.b(C.java:1)\n\n"])
-def test_a_giant_line_keeps_start_and_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folded: str) -> None:
+def test_a_giant_line_keeps_start_and_end(tmp_path, monkeypatch, folded):
     monkeypatch.setattr(entries, "WINDOW", 1 << 20)
     monkeypatch.setattr(entries, "CAP", 1 << 18)
     monkeypatch.setattr(entries, "TAIL", 1 << 16)
@@ -112,14 +111,14 @@ def test_a_giant_line_keeps_start_and_end(tmp_path: Path, monkeypatch: pytest.Mo
     assert (first["line"], giant["line"], giant["lines"]) == (1, 2, 1 + folded.count("\n"))
     assert giant["events"] == ["check-discard"]
     assert giant["message"].startswith("MsgExt:中中") and giant["message"].endswith("中" + tail)
-    cut = int(re.search(r"…\[(\d+) bytes cut\]…", giant["message"]).group(1))  # type: ignore[union-attr]
+    cut = int(re.search(r"…\[(\d+) bytes cut\]…", giant["message"]).group(1))
     note = len(f"…[{cut} bytes cut]…".encode())
     assert len(giant["message"].encode()) - note + cut == len(message.encode())
     assert giant["trace"] == ("\tat a.b(C.java:1)" if folded else None)
     assert (after["line"], after["message"], after["lines"]) == (3 + folded.count("\n"), "next", 1)
 
 
-def test_a_line_over_the_cap_inside_a_window_is_cut_too(tmp_path: Path) -> None:
+def test_a_line_over_the_cap_inside_a_window_is_cut_too(tmp_path):
     message = "a" * (entries.CAP + 5000)
     path = write(tmp_path, f"2024-05-14 10:22:32 ERROR T - {message}\n{'b' * (entries.CAP + 7)}\n{BROKER}\n")
     giant, after = rows(path)
@@ -133,7 +132,7 @@ def test_a_line_over_the_cap_inside_a_window_is_cut_too(tmp_path: Path) -> None:
     texts=st.lists(st.text("abc", max_size=40), max_size=8),
     groups=st.lists(st.lists(st.text("abc", min_size=2, max_size=6), min_size=1, max_size=3), min_size=1, max_size=6),
 )
-def test_known_texts_are_found_where_python_finds_them(texts: list[str], groups: list[list[str]]) -> None:
+def test_known_texts_are_found_where_python_finds_them(texts, groups):
     """In the lines alone: `aab` is not in `aa` and `b` one below the other."""
     entry, group = Texts(groups).find(pa.array([text.encode() for text in texts], pa.binary()))
     for i, text in enumerate(texts):
@@ -145,7 +144,7 @@ LONG = rows_of(__file__, "long")
 
 
 @pytest.mark.parametrize("blank", ["\u00a0", "&nbsp;", "\u202f"])
-def test_blanks_of_web_pages_are_blanks(tmp_path: Path, blank: str) -> None:
+def test_blanks_of_web_pages_are_blanks(tmp_path, blank):
     found = rows(write(tmp_path, "\n".join(line.replace(" ", blank) for line in LONG)), source=None)
     assert [(r["line"], r["level"], r["message"]) for r in found] == [
         (n, line.split(" ")[2], line.split(" - ")[1]) for n, line in enumerate(LONG, 1)

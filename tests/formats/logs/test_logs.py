@@ -1,7 +1,6 @@
 """Sources told by content, the logs of the recordings, and the Spark data source."""
 
 import json
-from pathlib import Path
 
 import pytest
 from recorded import log_entries, texts
@@ -12,7 +11,7 @@ SMALL = ("healthy-5", "healthy-traced", "transaction-consistency")
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_lines_add_up_and_are_understood(name: str) -> None:
+def test_lines_add_up_and_are_understood(name):
     files = texts(name)
     lines = dict.fromkeys(files, 0)
     for row in log_entries(name):
@@ -23,14 +22,14 @@ def test_lines_add_up_and_are_understood(name: str) -> None:
     assert lines == {path: len(data.split(b"\n")) - data.endswith(b"\n") for path, data in read.items()}
 
 
-def test_zone_option() -> None:
+def test_zone_option():
     assert [zone(t) for t in (None, "", "+08:00", "-0330", "GMT+8", "UTC", "Asia/Shanghai")] == [
         None, None, 480, -210, 480, 0, "Asia/Shanghai",
     ]  # fmt: skip
 
 
 @pytest.mark.spark
-def test_spark_reads_and_selects(spark, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_spark_reads_and_selects(spark, tmp_path):
     from pyspark.sql import functions as F  # noqa: N812
 
     path = tmp_path / "renamed"

@@ -1,7 +1,6 @@
 """Thread dumps of HotSpot 8 to 21 and RocketMQ's own printout, from texts in their documented layouts."""
 
 import datetime as dt
-from typing import Any
 
 import attrs
 import pytest
@@ -14,7 +13,7 @@ JDK17 = rows_of(__file__, "jdk17")
 
 
 @pytest.mark.parametrize("given", rows_of(__file__, "threads"), ids=lambda given: given["dump"])
-def test_threads_of_a_dump(given: dict[str, Any]) -> None:
+def test_threads_of_a_dump(given):
     text = rows_of(__file__, given["dump"])
     assert thread_dumps.sniff(text.encode()) is given["is_dump"]
     for thread, expected in zip(thread_dumps.parse(text), given["threads"], strict=True):
@@ -23,17 +22,17 @@ def test_threads_of_a_dump(given: dict[str, Any]) -> None:
         assert {name: found[name] for name in expected} == expected
 
 
-def test_two_dumps_in_one_output_are_told_apart() -> None:
+def test_two_dumps_in_one_output_are_told_apart():
     both = thread_dumps.parse("some line of the application\n" + JDK17 + JDK8)
     assert [t.dump for t in both] == [0, 0, 1, 1]
 
 
-def test_times_are_read_in_the_zone_given() -> None:
+def test_times_are_read_in_the_zone_given():
     first = next(thread_dumps.read(JDK8.encode(), lambda ms: ms - 8 * 3_600_000))
     assert first["time"] == 1_000_000 * dt.datetime(2026, 11, 21, 23, 8, 20, tzinfo=dt.UTC).timestamp()
 
 
-def test_a_line_of_blanks_is_gone_through_once() -> None:
+def test_a_line_of_blanks_is_gone_through_once():
     """From each blank on to the last one took hours."""
     (thread,) = thread_dumps.parse(JDK17.split("\n\n")[0] + '\n"main" #1 tid=0x1\n"' + "\u3000" * 1_000_000)[-1:]
     assert thread.thread == "main"

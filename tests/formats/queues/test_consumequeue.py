@@ -3,7 +3,6 @@
 import struct
 from collections import Counter
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import effort
@@ -19,13 +18,13 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 UNIT_COLUMNS = ("topic", "queue_id", "logical_offset", "physical_offset", "size")
 
 
-def rows(file: str, path: Path, data: bytes) -> list[dict[str, Any]]:
+def rows(file, path, data):
     path.write_bytes(data)
     return [row for batch in consumequeue.units(file, str(path)) for row in batch.to_pylist()]
 
 
 @pytest.mark.parametrize("name", ["healthy", "healthy-5", "message-identity"])
-def test_each_record_has_its_unit(name: str) -> None:
+def test_each_record_has_its_unit(name):
     found: Counter[tuple[Any, ...]] = Counter()
     due = {}
     for file, path in recorded.paths(name, "**/consumequeue/**/*").items():
@@ -49,7 +48,7 @@ def test_each_record_has_its_unit(name: str) -> None:
     assert found == expected
 
 
-def test_a_renamed_queue_keeps_its_offsets_but_not_its_place(tmp_path: Path) -> None:
+def test_a_renamed_queue_keeps_its_offsets_but_not_its_place(tmp_path):
     data = struct.pack(">qiq", 100, 200, 5)
     (found,) = rows("x.dat", tmp_path / "a", data)
     assert (found["topic"], found["queue_id"], found["logical_offset"], found["physical_offset"]) == (
@@ -59,7 +58,7 @@ def test_a_renamed_queue_keeps_its_offsets_but_not_its_place(tmp_path: Path) -> 
     assert rows("short", tmp_path / "c", data[:13]) == []
 
 
-def plainly(data: bytes) -> list[tuple[Any, ...]]:
+def plainly(data):
     """The units of a queue file that begins at byte 40, read one by one."""
     found, last = [], -1
     for at in range(0, len(data) // 20 * 20, 20):
@@ -99,14 +98,14 @@ def test_any_bytes_are_read_as_units(tmp_path_factory, queue, ordered, hurt, kee
     assert {(r["topic"], r["queue_id"], r["kind"]) for r in found} <= {("t", 3, "plain")}
 
 
-def test_batch_units(tmp_path: Path) -> None:
+def test_batch_units(tmp_path):
     batch = struct.pack(">qiqqqhii", 4096, 500, 7, 1_700_000_000_000, 41, 3, -1, 0) + bytes(46)
     (found,) = rows("batchconsumequeue/t/1/00000000000000000000", tmp_path / "a", batch)
     assert (found["kind"], found["logical_offset"], found["physical_offset"], found["size"]) == ("batch", 41, 4096, 500)
     assert consumequeue.sniff(batch) == {"kind": "consumequeue", "unit": "batch"}
 
 
-def test_sniffing_does_not_take_other_files() -> None:
+def test_sniffing_does_not_take_other_files():
     times = struct.pack(">qqq", *[1_795_188_814_486] * 3).ljust(4096, b"\0")
     assert consumequeue.sniff(times) is None
     assert consumequeue.sniff(b"2026-11-20 22:40:28 INFO main - text\n" * 20) is None

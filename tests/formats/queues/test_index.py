@@ -2,7 +2,6 @@
 
 import struct
 from collections import Counter
-from pathlib import Path
 
 import pytest
 import recorded
@@ -12,13 +11,13 @@ from kit.evidence.files import Damaged
 from kit.formats.queues import index
 
 
-def key_hash(topic: str, key: str) -> int:
+def key_hash(topic, key):
     value = abs(java_hash(f"{topic}#{key}"))
     return value if value < 1 << 31 else 0
 
 
 @pytest.mark.parametrize("name", ["healthy", "healthy-traced", "size-mismatch"])
-def test_each_key_of_each_record_is_indexed(name: str) -> None:
+def test_each_key_of_each_record_is_indexed(name):
     found: Counter[tuple[int, int]] = Counter()
     times = {}
     for path in recorded.paths(name, "**/index/*").values():
@@ -41,7 +40,7 @@ def test_each_key_of_each_record_is_indexed(name: str) -> None:
     assert found == expected
 
 
-def small(slots: int, entries: list[tuple[int, int, int]]) -> bytes:
+def small(slots, entries):
     """Write an index file with that many slots and (hash, offset, seconds) entries."""
     heads, body = [0] * slots, bytes(20)
     for number, (value, offset, seconds) in enumerate(entries, 1):
@@ -55,7 +54,7 @@ def small(slots: int, entries: list[tuple[int, int, int]]) -> bytes:
 
 
 @pytest.mark.parametrize("slots", [100, 175, 64])
-def test_the_number_of_slots_follows_from_the_size(slots: int, tmp_path: Path) -> None:
+def test_the_number_of_slots_follows_from_the_size(slots, tmp_path):
     path = tmp_path / "i"
     path.write_bytes(small(slots, [(12345, 48, 0), (777, 900, 1), (12345, 1900, 2)]))
     if slots != 175:
@@ -66,7 +65,7 @@ def test_the_number_of_slots_follows_from_the_size(slots: int, tmp_path: Path) -
     assert [(r["physical_offset"], r["prev"]) for r in rows] == [(48, 0), (900, 0), (1900, 1)]
 
 
-def test_what_is_wrong_is_said(tmp_path: Path) -> None:
+def test_what_is_wrong_is_said(tmp_path):
     cut = small(175, [(1, 48, 0), (2, 900, 1)])[:60]
     for data, problem in ((b"text, no index", "header"), (b"", "header"), (cut, "slots")):
         (tmp_path / "i").write_bytes(data)
@@ -80,7 +79,7 @@ def test_what_is_wrong_is_said(tmp_path: Path) -> None:
     assert [row["problem"] for row in rows] == [None, "offset", None]
 
 
-def test_an_index_is_recognised_by_header_and_size() -> None:
+def test_an_index_is_recognised_by_header_and_size():
     data = small(175, [(5, 48, 0), (6, 100, 1)])
     assert index.sniff(data, len(data)) == {"kind": "index", "base": 48}
     assert index.sniff(data, len(data) + 1) is None

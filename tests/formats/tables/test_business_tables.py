@@ -1,8 +1,6 @@
 """What tables mean, by their values: other names, languages, separators, encodings, orders of columns."""
 
 import datetime as dt
-from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,18 +16,18 @@ UNIQ6 = "FD20001300000000000000000000002300000C387F4466B0BD2E{:04X}"
 N = 40
 
 
-def day(n: int) -> str:
+def day(n):
     return f"2024-05-14 10:{n % 60:02}:00.123"
 
 
-def sniffed(tmp_path: Path, text: str | bytes) -> dict[str, Any] | None:
+def sniffed(tmp_path, text):
     path = tmp_path / "t.csv"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     data = path.read_bytes()
     return business_tables.sniff(path, data[:65536], len(data))
 
 
-def table(head: str, line: str, **more: Any) -> str:
+def table(head, line, **more):
     lines = [
         line.format(n=n, time=day(n), uniq=UNIQ.format(n), off=OFFSET.format(n * 700), uniq6=UNIQ6.format(n), **more)
         for n in range(N)
@@ -46,7 +44,7 @@ def test_columns_are_told_by_their_values(tmp_path, head, row, role, columns):
     assert found["kind"] == ("sends" if role == "sends" else "rows")
 
 
-def test_failures_late_in_a_ledger_are_seen(tmp_path: Path) -> None:
+def test_failures_late_in_a_ledger_are_seen(tmp_path):
     failed = "org.apache.rocketmq.client.exception.MQBrokerException: CODE: 2 DESC: broker busy"
     lines = [f"K{n:06},{day(n)},{'ok' if n < 5000 else failed}" for n in range(5010)]
     found = sniffed(tmp_path, "id,when,how\n" + "\n".join(lines) + "\n")
@@ -55,7 +53,7 @@ def test_failures_late_in_a_ledger_are_seen(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "gb18030"])
-def test_encodings(tmp_path: Path, codec: str) -> None:
+def test_encodings(tmp_path, codec):
     text = table("订单号,状态,创建时间", "DD{n:06},已支付,{time}")
     found = sniffed(tmp_path, text.encode(codec))
     assert found is not None
@@ -66,7 +64,7 @@ def test_encodings(tmp_path: Path, codec: str) -> None:
 
 
 @pytest.mark.parametrize("row", rows_of(__file__, "read"), ids=lambda row: row["name"])
-def test_rows_of_a_table(tmp_path: Path, row: dict[str, Any]) -> None:
+def test_rows_of_a_table(tmp_path, row):
     """Times in GMT+8 where the table names no zone."""
     found = sniffed(tmp_path, row["text"])
     assert found is not None
@@ -78,11 +76,11 @@ def test_rows_of_a_table(tmp_path: Path, row: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(("dates", "first"), [(["05/14/2024", "05/02/2024"], True), (["14/05/2024"], False)])
-def test_us_dates_are_told_by_a_day_past_twelve(dates: list[str], first: bool) -> None:
+def test_us_dates_are_told_by_a_day_past_twelve(dates, first):
     assert printed_times.month_first([f"{date} 10:00:00" for date in dates]) is first
 
 
-def test_a_parquet_table_is_read_like_a_csv(tmp_path: Path) -> None:
+def test_a_parquet_table_is_read_like_a_csv(tmp_path):
     times = [dt.datetime(2024, 5, 14, 10, n) for n in range(N)]  # noqa: DTZ001
     orders = {"order_no": [f"SO{n:06}" for n in range(N)], "status": ["PAID"] * N, "at": times}
     pq.write_table(pa.table(orders), tmp_path / "x")
@@ -94,7 +92,7 @@ def test_a_parquet_table_is_read_like_a_csv(tmp_path: Path) -> None:
     assert got[3]["time"] == 1_000_000 * dt.datetime(2024, 5, 14, 10, 3, tzinfo=dt.UTC).timestamp()
 
 
-def test_declared_columns_replace_guessed_ones(tmp_path: Path) -> None:
+def test_declared_columns_replace_guessed_ones(tmp_path):
     assert business_tables.parse_override("a/b.csv:key=no,status=st") == ("a/b.csv", {"key": "no", "status": "st"})
     for bad in ("a.csv", "a.csv:", "a.csv:colour=red", "a.csv:key="):
         with pytest.raises(ValueError, match=r"FILE|a\.csv"):
@@ -111,7 +109,7 @@ def test_declared_columns_replace_guessed_ones(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "time", "floating"), rows_of(__file__, "times_in_many_forms"))
-def test_times_in_many_forms_keep_whether_they_name_a_zone(text: str, time: str | None, floating: bool | None) -> None:
+def test_times_in_many_forms_keep_whether_they_name_a_zone(text, time, floating):
     found = printed_times.when(text)
     if time is None:
         assert found is None
@@ -121,7 +119,7 @@ def test_times_in_many_forms_keep_whether_they_name_a_zone(text: str, time: str 
 
 
 @pytest.mark.parametrize("cell", ["x" * (18 << 20), '"' + "x" * (18 << 20) + '"'], ids=["plain", "quoted"])
-def test_a_cell_of_any_length_costs_only_its_row(tmp_path: Path, cell: str) -> None:
+def test_a_cell_of_any_length_costs_only_its_row(tmp_path, cell):
     """Its pieces may be rows of their own; what is behind it stands on its own line."""
     rows = [f"SO{n:06},PAID,{day(n)}" for n in range(N)]
     found = sniffed(tmp_path, "\n".join(["order_id,status,created_at", *rows, f"SO9,{cell},{day(1)}", *rows, ""]))

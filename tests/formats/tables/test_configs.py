@@ -2,7 +2,6 @@
 
 import json
 import struct
-from typing import Any
 
 import effort
 import pytest
@@ -15,12 +14,12 @@ from kit.formats.tables import configs, store_json
 FILES = rows_of(__file__, "files")
 
 
-def settings(rows: list[dict[str, Any]]) -> list[list[Any]]:
+def settings(rows):
     return [[row[name] for name in ("subject", "name", "value", "line")] for row in rows]
 
 
 @pytest.mark.parametrize("given", FILES, ids=lambda given: given["name"])
-def test_a_file_of_a_store(given: dict[str, Any]) -> None:
+def test_a_file_of_a_store(given):
     name, data = given.get("file", "x7.bin"), given["text"].encode()
     detail = configs.sniff(data, name)
     backup = name.endswith(".bak")
@@ -33,7 +32,7 @@ def test_a_file_of_a_store(given: dict[str, Any]) -> None:
     assert all(row["backup"] is backup for row in offsets)
 
 
-def test_checkpoint() -> None:
+def test_checkpoint():
     page = struct.pack(">5q", 1_795_188_794_493, 1_795_188_794_400, 0, 0, 0) + bytes(4096 - 40)
     assert configs.sniff(page, size=4096) == {"kind": "checkpoint"}
     rows = configs.offsets("f", page, {}, "checkpoint")
@@ -43,13 +42,13 @@ def test_checkpoint() -> None:
     assert configs.sniff(page + bytes(10), size=4106) is None
 
 
-def test_damaged_json_raises() -> None:
+def test_damaged_json_raises():
     topics = next(each["text"] for each in FILES if each["name"] == "topics").encode()
     with pytest.raises(ValueError, match=r"."):
         configs.configs("f", topics[:-20], {"name": "topics", "backup": False}, "store_json")
 
 
-def test_values_stand_as_java_reads_them() -> None:
+def test_values_stand_as_java_reads_them():
     conf = rows_of(__file__, "broker_conf")
     assert configs.sniff(conf["text"].encode()) == {"kind": "broker_conf", "known": 5}
     assert settings(configs.configs("f", conf["text"].encode(), {}, "broker_conf")) == conf["configs"]
@@ -61,7 +60,7 @@ TABLE = st.dictionaries(
 )
 
 
-def as_fastjson(table: dict[str, dict[int, int]], space: str) -> str:
+def as_fastjson(table, space):
     """`ConfigManager.encode(true)` of an offset table: integer keys are without quotes."""
     inner = {name: ",".join(f"{q}{space}:{v}" for q, v in queues.items()) for name, queues in table.items()}
     groups = f",{space}".join(f"{json.dumps(name)}:{{{queues}{space}}}" for name, queues in inner.items())
@@ -70,7 +69,7 @@ def as_fastjson(table: dict[str, dict[int, int]], space: str) -> str:
 
 @effort.examples(200)
 @given(table=TABLE, space=st.sampled_from(("", "\n\t", " ", "\r\n")), bom=st.booleans())
-def test_offsets_without_quotes_are_read(table: dict[str, dict[int, int]], space: str, bom: bool) -> None:
+def test_offsets_without_quotes_are_read(table, space, bom):
     text = ("\ufeff" if bom else "") + as_fastjson(table, space)
     assert store_json.parse_json(text)["offsetTable"] == {
         name: {str(q): v for q, v in queues.items()} for name, queues in table.items()
@@ -78,6 +77,6 @@ def test_offsets_without_quotes_are_read(table: dict[str, dict[int, int]], space
 
 
 @pytest.mark.parametrize("text", ["[" * 200_000, '{"a":' * 100_000, "{1:" * 100_000])
-def test_json_nested_too_deep_is_damaged(text: str) -> None:
+def test_json_nested_too_deep_is_damaged(text):
     with pytest.raises(ValueError, match=r"nested|Expecting"):
         store_json.parse_json(text)

@@ -3,7 +3,6 @@
 import csv
 import json
 from pathlib import Path
-from typing import Any
 from xml.sax.saxutils import escape
 
 import pytest
@@ -31,24 +30,24 @@ JSON = ["\n".join(LINES), "[\n" + ",\n".join(LINES) + "\n]\n", "\n".join([*LINES
 
 
 @pytest.mark.parametrize("text", [BOXED, PSQL, VERTICAL, EXPANDED, BOXED.replace("\n", "\r\n"), *JSON])
-def test_a_table_in_any_form_is_a_member_of_its_file(text: str, tmp_path: Path) -> None:
+def test_a_table_in_any_form_is_a_member_of_its_file(text, tmp_path):
     [member] = [item for item in take(tmp_path, {"t.txt": text}).items if "#" in item.file]
     assert member.kind == "rows"
     with Path(member.path).open(encoding="utf-8", newline="") as stream:
         assert list(csv.reader(stream)) == TABLE
 
 
-def test_several_printed_tables_and_what_is_between_them() -> None:
+def test_several_printed_tables_and_what_is_between_them():
     found = list(exports.of_printed(f"{BOXED}\nand the consumers:\n{VERTICAL}\n{PSQL}".splitlines()))
     assert found == [(f"table {n}", cells) for n in (1, 2, 3) for cells in TABLE]
 
 
 @pytest.mark.parametrize("lines", rows_of(__file__, "lines_that_only_look_like_rules"))
-def test_lines_that_only_look_like_rules(lines: list[str]) -> None:
+def test_lines_that_only_look_like_rules(lines):
     assert list(exports.of_printed(lines)) == []
 
 
-def test_values_in_lines_of_json(tmp_path: Path) -> None:
+def test_values_in_lines_of_json(tmp_path):
     row = {"ok": True, "sum": 1.5, "tags": ["a"], "none": None, "in": {"a": 1}}
     values = [["true", "1.5", '["a"]', "", '{"a": 1}']]
     path = put(tmp_path / "t", f"{json.dumps(row)}\n" * 2)
@@ -56,18 +55,18 @@ def test_values_in_lines_of_json(tmp_path: Path) -> None:
     assert found and [cells for _, cells in found] == [[*row], *values, *values]
 
 
-def book(path: Path, sheets: dict[str, list[list[Any]]]) -> Path:
+def book(path, sheets):
     """Write a workbook with what a reader needs and nothing else."""
     main = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
     relations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
     package = "http://schemas.openxmlformats.org/package/2006"
 
-    def cell(value: Any) -> str:
+    def cell(value):
         if isinstance(value, str):
             return f'<c t="inlineStr"><is><t>{escape(value)}</t></is></c>'
         return f"<c><v>{value}</v></c>"
 
-    def linked(name: str, kind: str, target: str) -> str:
+    def linked(name, kind, target):
         return f'<Relationship Id="{name}" Type="{relations}/{kind}" Target="{target}"/>'
 
     listed = "".join(f'<sheet name="{escape(s)}" sheetId="{n}" r:id="r{n}"/>' for n, s in enumerate(sheets, 1))
@@ -85,7 +84,7 @@ def book(path: Path, sheets: dict[str, list[list[Any]]]) -> Path:
     return put(path, zip_of({name: text.encode() for name, text in parts.items()}))
 
 
-def test_workbook(tmp_path: Path) -> None:
+def test_workbook(tmp_path):
     path = book(tmp_path / "b.xlsx", {"Result 1": TABLE, "空": [], "n": [["id", "sum"], [20260001, 1.5]]})
     assert exports.is_workbook(path, path.read_bytes())
     found = list(exports.of_workbook(path))
@@ -94,7 +93,7 @@ def test_workbook(tmp_path: Path) -> None:
     assert len(found) == len(TABLE) + 2
 
 
-def test_what_is_no_workbook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_no_workbook(tmp_path, monkeypatch):
     jar = put(tmp_path / "a.jar", zip_of({"META-INF/MANIFEST.MF": b"x"}))
     cut = put(tmp_path / "cut.xlsx", zip_of({"xl/workbook.xml": b"<workbook"}))
     assert not exports.is_workbook(jar, jar.read_bytes())

@@ -1,8 +1,6 @@
 """iostat, vmstat, sar, df, ip, ss and GC logs: values read by hand, sizes by arithmetic."""
 
 import datetime as dt
-from pathlib import Path
-from typing import Any
 
 import pytest
 from folders import opened
@@ -18,25 +16,23 @@ SAR = rows_of(__file__, "sar")
 DF = rows_of(__file__, "df_output")
 
 
-def rows(tmp_path: Path, text: str, zone: str | None = None) -> list[dict[str, Any]]:
+def rows(tmp_path, text, zone=None):
     (tmp_path / "m").write_text(text)
     read = metrics.read(tmp_path / "m", converter(zone))
     return [row for part in batches(read, columns_of("metrics")) for row in part.to_pylist()]
 
 
-def values(
-    tmp_path: Path, text: str, zone: str | None = None
-) -> dict[tuple[int, str | None, str], tuple[dt.datetime | None, float]]:
+def values(tmp_path, text, zone=None):
     assert host_heads.sniff(text.encode())
     return {(r["line"], r["subject"], r["name"]): (r["ts"], r["value"]) for r in rows(tmp_path, text, zone)}
 
 
-def utc(text: str) -> dt.datetime:
+def utc(text):
     return dt.datetime.fromisoformat(text).replace(tzinfo=dt.UTC)
 
 
 @pytest.mark.parametrize("given", rows_of(__file__, "read"), ids=lambda given: given["output"])
-def test_values_of_an_output(tmp_path: Path, given: dict[str, Any]) -> None:
+def test_values_of_an_output(tmp_path, given):
     found = values(tmp_path, given.get("text") or rows_of(__file__, given["output"]), given.get("zone"))
     for line, subject, name, time, value in given["values"]:
         assert found[line, subject, name] == (time and utc(time), pytest.approx(value))
@@ -44,25 +40,25 @@ def test_values_of_an_output(tmp_path: Path, given: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(("text", "expected"), rows_of(__file__, "printed_times_become_instants_or_nothing"))
-def test_printed_times_become_instants_or_nothing(text: str, expected: str | None) -> None:
+def test_printed_times_become_instants_or_nothing(text, expected):
     assert metrics.moment(text, converter(None)) == (
         None if expected is None else 1000 * int(utc(expected).timestamp() * 1000)
     )
 
 
 @pytest.mark.parametrize(("text", "size"), rows_of(__file__, "df"))
-def test_df(tmp_path: Path, text: str, size: float) -> None:
+def test_df(tmp_path, text, size):
     found = {(subject, name): value for (_, subject, name), (_, value) in values(tmp_path, text).items()}
     assert (found["/data", "size_bytes"], found["/data", "use%"]) == (size, 96)
 
 
 @pytest.mark.parametrize(("before", "seconds"), rows_of(__file__, "a_time_comes_from_a_line_before"))
-def test_a_time_comes_from_a_line_before(tmp_path: Path, before: str, seconds: str | None) -> None:
+def test_a_time_comes_from_a_line_before(tmp_path, before, seconds):
     times = {row["ts"] for row in rows(tmp_path, before + DF, "+08:00")}
     assert times == {None if seconds is None else utc(seconds)}
 
 
-def test_one_file_of_several_outputs(tmp_path: Path) -> None:
+def test_one_file_of_several_outputs(tmp_path):
     """A line of 300 kB between them is one line."""
     text = f"2026-11-23 10:22:31\n{DF}\n{'x' * 300_000}\n{VMSTAT}\n{SAR}"
     found = rows(tmp_path, text)
@@ -72,7 +68,7 @@ def test_one_file_of_several_outputs(tmp_path: Path) -> None:
     assert all(row["subject"] in lines[row["line"] - 1] for row in found if row["subject"])
 
 
-def test_an_output_between_log_lines_is_read_as_well(tmp_path: Path) -> None:
+def test_an_output_between_log_lines_is_read_as_well(tmp_path):
     log = "2026-11-23 10:22:31 WARN main - broker busy, start flow control for a while\n"
     assert not host_heads.sniff((log + DF).encode())
     case = opened(tmp_path, {"paste.txt": "what is this?\n" + log + DF + log})
@@ -80,7 +76,7 @@ def test_an_output_between_log_lines_is_read_as_well(tmp_path: Path) -> None:
     assert case.has("logs") and case.has("metrics")
 
 
-def test_processors_that_wait_for_a_disk_are_not_busy(tmp_path: Path) -> None:
+def test_processors_that_wait_for_a_disk_are_not_busy(tmp_path):
     from kit.analysis.sends import busy, sends
 
     text = (
@@ -96,7 +92,7 @@ def test_processors_that_wait_for_a_disk_are_not_busy(tmp_path: Path) -> None:
     assert "59" in why.sentence.render("en") and [ref.file for ref in why.evidence] == ["sar.txt"]
 
 
-def test_explain_says_what_an_output_is_and_goes_on_behind_it() -> None:
+def test_explain_says_what_an_output_is_and_goes_on_behind_it():
     for text, tool in ((DF, "df"), (VMSTAT, "vmstat"), (SAR, "sar")):
         assert [(row["slug"], row["title"]) for row in explain(text)] == [("host-output", f"An output of {tool}")]
     known = "java.io.IOException: No space left on device"
@@ -105,7 +101,7 @@ def test_explain_says_what_an_output_is_and_goes_on_behind_it() -> None:
 
 
 @pytest.mark.parametrize("row", rows_of(__file__, "network"), ids=lambda row: row["name"])
-def test_addresses_and_sockets(row: dict[str, Any]) -> None:
+def test_addresses_and_sockets(row):
     text = rows_of(__file__, row["text"]) if row["text"] in ("ip_addr", "ss") else row["text"]
     for ends in ("\n", "\r\n"):
         found = [[each.get(name) for name in row["columns"]] for each in host_network.parse(text.replace("\n", ends))]

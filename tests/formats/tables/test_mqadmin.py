@@ -1,7 +1,5 @@
 """mqadmin outputs: every shape of reference §10, and those of the recordings."""
 
-from typing import Any
-
 import pytest
 from recorded import files
 from table import rows_of
@@ -13,12 +11,12 @@ TEXTS = {output["name"]: output["text"] for output in OUTPUTS}
 PROGRESS = TEXTS["progress with an empty cell and totals"]
 
 
-def fields(text: str) -> dict[str, str | None]:
+def fields(text):
     return {f"{block} {name}": value for _, _, block, name, value in mqadmin.parse(text.encode())}
 
 
 @pytest.mark.parametrize("output", OUTPUTS, ids=lambda output: output["name"])
-def test_outputs(output: dict[str, Any]) -> None:
+def test_outputs(output):
     found, expected = fields(output["text"]), output["expected"]
     assert {place: found.get(place) for place in expected} == expected
     assert [command for _, command, _, _, _ in mqadmin.parse(output["text"].encode())][-1] == output["command"]
@@ -27,14 +25,14 @@ def test_outputs(output: dict[str, Any]) -> None:
     assert not any("App.main" in (value or "") for value in found.values())
 
 
-def test_labels_that_come_again_begin_a_block() -> None:
+def test_labels_that_come_again_begin_a_block():
     labels = TEXTS["a message by its id, with its tracks"].split("\n", 1)[1]
     found = fields(labels.split("\n\n")[0] + "\n" + labels)
     assert (found["1 Topic"], found["2 Topic"]) == ("TopicT", "TopicT")
 
 
 @pytest.mark.parametrize("name", ["healthy", "healthy-5", "healthy-traced", "message-identity"])
-def test_no_line_of_a_recorded_output_is_left_as_text(name: str) -> None:
+def test_no_line_of_a_recorded_output_is_left_as_text(name):
     outputs = {path: data for path, data in files(name, "**/mqadmin/*").items() if data}
     assert outputs
     for path, data in outputs.items():
@@ -44,7 +42,7 @@ def test_no_line_of_a_recorded_output_is_left_as_text(name: str) -> None:
         assert not [r for r in rows if r[3] == "text"], path
 
 
-def test_rows_with_empty_lines_between_them_are_rows() -> None:
+def test_rows_with_empty_lines_between_them_are_rows():
     """As copied from a page: cells one blank apart, a blank line behind each row; what comes below is none of its rows."""
     head, one, two = PROGRESS.splitlines()[2:5]
     rows = (head, one, two.replace("  0 ", " N/A 0 ", 1))
@@ -56,7 +54,7 @@ def test_rows_with_empty_lines_between_them_are_rows() -> None:
 WITHIN = rows_of(__file__, "within")
 
 
-def test_tables_between_log_lines() -> None:
+def test_tables_between_log_lines():
     assert mqadmin.is_quoted(WITHIN.encode()) and not mqadmin.sniff(WITHIN.encode())
     found = list(mqadmin.parse_quoted(WITHIN.encode()))
     lines = WITHIN.split("\n")
@@ -72,11 +70,11 @@ def test_tables_between_log_lines() -> None:
 
 
 @pytest.mark.parametrize("text", ["#Topic of the day: brokers", "see #Cluster Name", "# Topic\nlog"])
-def test_what_holds_no_table(text: str) -> None:
+def test_what_holds_no_table(text):
     assert not mqadmin.is_quoted(f"2024-05-14 10:22:31 WARN main - x\n{text}\n".encode())
 
 
-def test_connections_as_the_dashboard_lists_them() -> None:
+def test_connections_as_the_dashboard_lists_them():
     text = "two have one id\nClientId | ClientAddr | Language | Version\n172.17.0.1@170 | 10.0.0.2:48864 | JAVA | V4_5_1\n> 172.17.0.1@170\t10.0.0.3:48112\tGO\tV4_9_4\nwhy?\n"
     assert mqadmin.is_quoted(text.encode())
     rows = [(line, value) for line, _, block, _, value in mqadmin.parse_quoted(text.encode()) if block]
