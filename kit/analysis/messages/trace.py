@@ -226,7 +226,10 @@ def _copies_of(facts: Facts, ids: Sequence[str]) -> dict[str, list[Row]]:
 def _named_copies(facts: Facts, of: Iterable[str]) -> list[Row]:
     """Return the records of these messages, by UNIQ_KEY, or by the offset id of a copy that lost it, in store order."""
     wanted = sorted(of)[:MOST_RECORDS]
-    return [_completed(row) for row in facts.answers("copies", names=wanted)] if wanted else []
+    places = facts.answers("copy_places", names=wanted)[0] if wanted else {"first": None}
+    if places["first"] is None:
+        return []
+    return [_completed(row) for row in facts.answers("copies", names=wanted, **places)]
 
 
 def _completed(row: Row) -> Row:

@@ -96,7 +96,7 @@ ASKED: Final = (
     "address", "address_2", "behind_ms", "broker", "broker_2", "broker_id", "brokers", "client_id", "clients", "commit_log_offset", "commitlog",
     "consumequeue", "cost", "count", "counts", "data", "group", "group_2", "group_5", "half_offset", "how", "id", "keys", "kind", "language", "length",
     "max_offset", "min_offset", "msg_id", "new", "next", "offset", "old", "period", "queue", "queue_id", "queue_id_2", "queue_offset",
-    "reconsume_times", "requested", "role", "set", "size", "status", "stored", "timestamp", "topic", "topic_2", "uniq_key", "version", "what",
+    "reconsume_times", "requested", "role", "set", "size", "slow", "status", "stored", "timestamp", "topic", "topic_2", "uniq_key", "version", "what",
 )  # fmt: skip
 """Values with a column of their own, `value_` and the name: those that queries ask for. One out of the map costs more
 than a microsecond.

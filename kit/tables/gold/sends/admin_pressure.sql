@@ -11,8 +11,8 @@ with printed as (
   where name in ('#SPACE', '#PCWait(ms)', '#InTPS(LOAD)', 'pageCacheLockTimeMills', 'sendThreadPoolQueueHeadWaitTimeMills')
     or name like 'commitLogDiskRatio%' or name like 'consumeQueueDiskRatio%'
   union all
-  select file, line, 'queued' as figure, try_cast(e.values['slow'] as double) as value
-  from events e where e.event = 'watermark' and e.value_queue = 'Send' and try_cast(e.values['slow'] as bigint) > 200
+  select file, line, 'queued' as figure, try_cast(value_slow as double) as value
+  from events where event = 'watermark' and value_queue = 'Send' and try_cast(value_slow as bigint) > 200
 ), named as (
   select file, line, max(value) as broker from admin where name = '#Broker Name' group by file, line
 )
