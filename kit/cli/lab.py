@@ -58,7 +58,7 @@ def run(scenario: str, lang: Lang, **chosen: Any) -> None:
         raise Refusal(printable(str(error.args[0]))) from None
     folder = chosen["out"] or Path("out", "lab", f"{one.name}-{time.strftime('%Y%m%d-%H%M%S')}")
     try:
-        with view.watching(one, lang, live=chosen["watch"], folder=folder / running.RUN) as tell:
+        with view.watching(one, lang, live=chosen["watch"]) as tell:
             done = running.run(one, folder, chosen["broker"], chosen["client"], tell)
     except jars.LabError as error:
         raise Refusal(printable(error.sentence.render(lang))) from None

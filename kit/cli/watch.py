@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import shlex
 import sys
 from functools import partial
 from pathlib import Path
@@ -27,9 +26,6 @@ complain = partial(click.echo, err=True)
     "--prometheus",
     metavar="PORT|FILE",
     help="serve metrics on a loopback port (ADDRESS:PORT for another address), or write a text file",
-)
-@click.option(
-    "--hook", metavar="COMMAND", help="command to run for each alert, which it gets on standard input; without a shell"
 )
 @click.option("--capture", type=PATH, metavar="DIR", help="copy the evidence around each alert into this folder")
 @click.option("--once", is_flag=True, help="read what is new and exit: with 4 while an alert is active, else with 0")
@@ -108,12 +104,6 @@ def _outlets(watching: Any, chosen: dict[str, Any]) -> list[Any]:
     chosen_outlets: list[Any] = []
     if chosen["alerts"]:
         chosen_outlets.append(outlets.lines(chosen["alerts"]))
-    if chosen["hook"]:
-        try:
-            command = shlex.split(chosen["hook"])
-        except ValueError as error:
-            raise Refusal(f"--hook: {error}") from None
-        chosen_outlets += [outlets.hook(command, complain)] if command else []
     if folder := chosen["capture"]:
         keep = lambda alert: alert["state"] == "raised" and outlets.capture(watching, alert["id"], folder)  # noqa: E731
         chosen_outlets.append(keep)

@@ -7,7 +7,7 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import attrs
 
@@ -22,22 +22,11 @@ R = TypeVar("R")
 
 @attrs.frozen
 class Unread:
-    """Where readers note files they could not read. `folder`: of the table being built; None: the log of this process.
-
-    `fails_fast`: raises instead, as Spark's own readers do.
-    """
+    """Where readers note files they could not read. `folder`: of the table being built; None: the log of this process."""
 
     folder: str | None = None
-    fails_fast: bool = False
-
-    @classmethod
-    def of(cls, options: Any) -> Unread:
-        """Return it from the options `unread` and `mode` of a data source."""
-        return cls(options.get("unread"), str(options.get("mode", "")).upper() == "FAILFAST")
 
     def note(self, file: str, error: Exception) -> None:
-        if self.fails_fast:
-            raise error
         self.keep(refusal(file, error))
 
     def keep(self, refused: Refused) -> None:

@@ -167,12 +167,8 @@ DUMP: Final = "jstack"
 _DUMPED: Final = re.compile(
     r'Full thread dump \S|"[^"]{1,400}" (?:#\d+ |(?:daemon )?(?:os_)?prio=\d|(?:daemon )?Id=\d+ )|java\.lang\.Thread\.State: [A-Z_]+|Locked ownable synchronizers:$|JNI global ref'
 )
-_ABOVE: Final = re.compile(r"Linux \d\S* \(.{1,80}\).*\(\d+ CPU\)")
-"""The first line of sysstat's tools."""
-_FEWEST: Final = 2
-"""Numbers in a row."""
-_BLANK: Final = 3
-"""Most lines from one row to the next."""
+_ALONE: Final = re.compile(r"Linux \d\S* \(.{1,80}\).*\(\d+ CPU\)|(?:Consume TPS|Diff Total|Consume Inflight Total): ")
+"""The first line of sysstat's tools, and what mqadmin prints below a table."""
 _HEAD: Final = re.compile(r"#\w[\w ()]*(?:\s+#\w[\w ()]*)+$")
 _PAIR: Final = re.compile(r"#(?:brokerName|Master\w+|SyncStateSet\w+)\s+[^\s#]|(?:Not)?InSyncReplica:\s")
 _SECTION: Final = re.compile(r"#(?:Consumer [\w&]+(?: [\w&]+)?|User Consume Info)#$")
@@ -182,53 +178,34 @@ _STATUS: Final = re.compile(
 )
 _NAMED: Final = re.compile(r"(?:\S+:\d+ +)?\w+ *: ?\S")
 """A line of brokerStatus: tools/command/broker/BrokerStatusSubCommand."""
-_TOTAL: Final = re.compile(r"(?:Consume TPS|Diff Total|Consume Inflight Total): ")
 _ROW: Final = re.compile(r"[^\s:]+(?: [^\s:]+)?\s{2,}\S|\S+\t\S")
 """Cells with more than one blank between them."""
 
 
-def of_hosts(lines: Sequence[Line]) -> tuple[dict[int, str], frozenset[int]]:
-    """Return the output that begins at each head, by line number, and the numbers of the lines that may be its rows."""
+def outputs(lines: Sequence[Line]) -> tuple[dict[int, str], frozenset[int]]:
+    """Return what begins at each head, by line number: a tool of the host, or a command of mqadmin; and the numbers of
+    the lines that may be rows of one: each right below another.
+    """
     begun: dict[int, str] = {}
     rows: set[int] = set()
-    last = -_BLANK
-    inside = ""
+    last, inside = 0, ""
     for line in lines:
-        tool = DUMP if _DUMPED.match(line.text) else host_heads.of_line(line.text)
-        if tool and tool != inside:
-            begun[line.number] = tool
-        row = (
-            tool
-            or _ABOVE.match(line.text)
-            or (inside and line.number - last <= _BLANK and len(_CELL.findall(line.text)) >= _FEWEST)
-        )
-        if row:
+        head = _command(line.text) or (DUMP if _DUMPED.match(line.text) else host_heads.of_line(line.text))
+        if head and head != inside:
+            begun[line.number] = inside = head
+        goes_on = inside and line.number - last <= 1 and _is_row(line.text, inside)
+        if head or goes_on or _ALONE.match(line.text):
             rows.add(line.number)
-            inside, last = tool or inside, line.number
-        elif line.number - last > _BLANK:
+            last = line.number
+        else:
             inside = ""
     return begun, frozenset(rows)
 
 
-def of_mqadmin(lines: Sequence[Line]) -> tuple[dict[int, str], frozenset[int]]:
-    """Return the command that prints each head, by line number, and the numbers of the lines that belong to a table."""
-    commands: dict[int, str] = {}
-    rows: set[int] = set()
-    last, inside = 0, ""
-    for line in lines:
-        command = _command(line.text)
-        if command and not (command == inside and command in (MQADMIN_PAIRS, "brokerStatus")):
-            commands[line.number] = inside = command
-        elif (
-            command
-            or _TOTAL.match(line.text)
-            or (inside and line.number - last <= 1 and (_NAMED if inside == "brokerStatus" else _ROW).match(line.text))
-        ):
-            rows.add(line.number)
-        else:
-            inside = ""
-        last = line.number
-    return commands, frozenset(rows)
+def _is_row(text: str, inside: str) -> bool:
+    """Return whether a line has two numbers, or cells apart; brokerStatus prints a name and a value."""
+    form = _NAMED if inside == "brokerStatus" else _ROW
+    return len(_CELL.findall(text)) > 1 or form.match(text) is not None
 
 
 def _command(text: str) -> str | None:

@@ -80,8 +80,7 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
     reasons = dict.fromkeys(context.unreached(pasted), NO_NAME_SERVER) | dict.fromkeys(
         context.overtaken(text), OVERTAKEN
     )
-    commands, cells = context.of_mqadmin(pasted)
-    tools, measurements = context.of_hosts(pasted)
+    outputs, cells = context.outputs(pasted)
     rows: list[dict[str, Any]] = []
     for line in pasted:
         own = [each for each in ids if each.line == line.number and each.text == line.text]
@@ -89,16 +88,14 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
         meanings: list[Meaning] = []
         if line.frame and not own:
             meanings = [_problem(line.text, each) for each in problems if each.in_frame(line.text)]
-        elif line.number in commands:
-            meanings = [_table(commands[line.number])]
-        elif line.number in tools and not problems:
-            meanings = [_output(tools[line.number])]
+        elif line.number in outputs and not problems:
+            meanings = [_output(outputs[line.number])]
         elif line.number in reasons:
             meanings = [_problem(line.text, PROBLEMS[reasons[line.number]])]
-        elif line.number not in cells:
-            known = own or line.number in measurements
-            meanings = [_of_line(line.text, problems) or Meaning(TEXTS["unknown"], (TEXTS["not_known"],))]
-            meanings = [] if known and meanings[0].title is TEXTS["unknown"] else meanings
+        elif meaning := _of_line(line.text, problems):
+            meanings = [meaning]
+        elif not own and line.number not in cells:
+            meanings = [Meaning(TEXTS["unknown"], (TEXTS["not_known"],))]
         rows += [meaning.row(line.number, line.text, lang) for meaning in meanings]
         rows += [each.as_dict(lang, compared=compared and each.pair is None) for each in own]
     return rows
@@ -117,14 +114,13 @@ def _of_line(text: str, problems: Sequence[Problem]) -> Meaning | None:
     return known or _setting(text)
 
 
-def _table(command: str) -> Meaning:
-    meaning = answers.MQADMIN_MEANINGS.get(command, TEXTS["table_is"])
-    return Meaning(TEXTS["table"].say(command=command), (meaning,), versions=("tools/command",), slug="mqadmin-table")
-
-
 def _output(tool: str) -> Meaning:
-    title, meaning = context.OUTPUT["title"].say(tool=tool), "threads" if tool == context.DUMP else "meaning"
-    return Meaning(title, (context.OUTPUT[meaning],), context.OUTPUT_NEXT[tool], slug="host-output")
+    """Return what an output of a host's tool is, or a table of mqadmin."""
+    if tool not in context.OUTPUT_NEXT:
+        meaning = answers.MQADMIN_MEANINGS.get(tool, TEXTS["table_is"])
+        return Meaning(TEXTS["table"].say(command=tool), (meaning,), versions=("tools/command",), slug="mqadmin-table")
+    title, which = context.OUTPUT["title"].say(tool=tool), "threads" if tool == context.DUMP else "meaning"
+    return Meaning(title, (context.OUTPUT[which],), context.OUTPUT_NEXT[tool], slug="host-output")
 
 
 def _problem(text: str, problem: Problem) -> Meaning:

@@ -64,11 +64,11 @@ class Pair:
         rows = [(cause, *verdicts) for cause, verdicts in both.items() if cause in holding]
         return self._beside(SAYS["verdicts"], rows, SAYS["cause"].in_(self.lang))
 
-    def figures(self, cause: str = "") -> Table:
-        """Return the figures of a cause on both sides; by default of the cause to look at first."""
+    def figures(self) -> Table:
+        """Return the figures on both sides of the cause to look at first."""
         if not self.sides:
             return self._how
-        cause = cause or self.sides[0].first()
+        cause = self.sides[0].first()
         numbers, (own, other) = causes.figures(), (side.finding(cause)["figures"] for side in self.sides)
         meaning = {name: numbers[name].label.in_(self.lang) if name in numbers else "" for name in own}
         rows = [(name, value, other.get(name), meaning[name]) for name, value in own.items()]

@@ -8,7 +8,7 @@ import contextlib
 import os
 import re
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -25,16 +25,11 @@ from kit.live_lab.scenario import Scenario
 from kit.rocketmq import names
 from kit.watch import view
 from kit.watch.lag import Lags
-from kit.watch.loop import Watch
 
-SHOWN: Final = 4
-"""Number of last alerts below the view."""
 PLAIN_EVERY: Final = 5.0
 """Seconds between two plain lines."""
 PHASES: Final = labels("live_lab")["phases"]
 TEXTS: Final = labels("live_lab")["watch"]
-RINGS_EVERY: Final = 2.0
-"""Seconds between two looks of `rmq-kit watch` at the run."""
 TROUBLE: Final = re.compile(rb" (?:WARN|ERROR) ")
 LINE: Final = 160
 
@@ -102,23 +97,6 @@ class Probe:
                 self._last = f"{path.name}: {lines[-1].decode('utf-8', 'replace').strip()[:LINE]}"
 
 
-def ringing(folder: Path, lang: Lang) -> Callable[[float], list[str]]:
-    """Return a function that returns the alerts of `rmq-kit watch` since its last call, as lines: of a run whose logs
-    and stores are below `folder` once it has begun.
-    """
-    # The disk belongs to the user's machine, not to the run.
-    watch, looked = Watch([folder], since=0.0, lang=lang, disk=lambda _: (1, 0, 1)), -RINGS_EVERY
-
-    def ring(seconds: float) -> list[str]:
-        nonlocal looked
-        if seconds - looked < RINGS_EVERY or not folder.is_dir():
-            return []
-        looked = seconds
-        return [view.alert_line(alert, lang) for alert in watch.step()]
-
-    return ring
-
-
 def numbers(reading: Reading) -> dict[str, int]:
     """Return what a reading shows, by the name of its heading."""
     names = ("half", "schedule", "op", "real", "errors", "client_errors")
@@ -126,25 +104,22 @@ def numbers(reading: Reading) -> dict[str, int]:
 
 
 def watching(
-    scenario: Scenario, lang: Lang, *, live: bool, console: Console | None = None, folder: Path | None = None
+    scenario: Scenario, lang: Lang, *, live: bool, console: Console | None = None
 ) -> AbstractContextManager[Callable[[str, Reading], None]]:
     """Show a run, which calls the function with its phase and a reading: with `live` on a terminal it redraws a view,
-    else prints a line every few seconds to stderr. `folder`: where the run writes; with `live` its alerts are shown too.
+    else prints a line every few seconds to stderr.
     """
-    ring = ringing(folder, lang) if live and folder is not None else lambda seconds: []
-    screen, alerts, printed = console or Console(stderr=True), deque[str](maxlen=SHOWN), 0.0
+    screen, printed = console or Console(stderr=True), 0.0
     starting = TEXTS["starting"].say(title=scenario.title).render(lang)
 
     def draw(phase: str, reading: Reading) -> Panel:
-        alerts.extend(ring(reading.seconds))
         last = [f"{TEXTS['last'].in_(lang)}: {reading.last}"] if reading.last else []
         head = f"{scenario.name} · {PHASES[phase].in_(lang)} · {reading.seconds:.0f} s"
         counts = {TEXTS[name].in_(lang): value for name, value in numbers(reading).items()}
-        return view.panel(head, counts, (*alerts, *last))
+        return view.panel(head, counts, last)
 
     def lines(phase: str, reading: Reading) -> Iterator[str]:
         nonlocal printed
-        yield from ring(reading.seconds)
         if reading.seconds - printed >= PLAIN_EVERY:
             printed = reading.seconds
             values = {"seconds": reading.seconds, "phase": PHASES[phase], **numbers(reading)}

@@ -133,14 +133,13 @@ class Event(KnownText, frozen=True, kw_only=True):
     """A text that is found in logs. `values`: a regular expression with `(?P<name>…)` groups that takes the values out
     of it, and nothing that RE2 and Python read differently.
 
-    `harmless`: whether it is normal in a healthy system (None: depends on how often and beside what). `benign`: why,
-    for what sounds like trouble; it counts for no cause. `confirm` must be found in the entry as well, where a text
-    alone would say too much.
+    `harmless`: it is normal in a healthy system. `benign`: why, for what sounds like trouble; it counts for no cause.
+    `confirm` must be found in the entry as well, where a text alone would say too much.
     """
 
     values: str = ""
     confirm: str = ""
-    harmless: bool | None = False
+    harmless: bool = False
     benign: T | None = None
     goes_on: GoesOn | None = None
     meaning: T | None = None

@@ -42,7 +42,7 @@ def warm() -> None:
         with open_raw(path) as stream:
             segments.present_end(stream, file)
             segments.records_end(stream, file, 0, file.length, is_last=True)
-        list(trace_contexts.trace_rows(file, 0, file.used, frozenset({"t"})))
+        list(trace_contexts.trace_rows(file, 0, file.used))
 
 
 if __name__ == "__main__":

@@ -188,14 +188,8 @@ def _own_interrupt() -> Iterator[None]:
 def _quiet() -> Iterator[None]:
     """Send what the JVM prints to a file: it inherits our stderr, and its banners would appear in every report and
     pipe.
-
-    `RMQ_KIT_SPARK_LOG` names another file, or `-` for the terminal.
     """
-    wanted = os.environ.get("RMQ_KIT_SPARK_LOG")
-    if wanted == "-":
-        yield
-        return
-    log = Path(wanted or default_base() / "spark.log")
+    log = default_base() / "spark.log"
     stderr = os.dup(2)
     try:
         log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -38,14 +38,13 @@ from kit.formats.logs.schema import LogFile, Options, Piece
 from kit.formats.printed_times import zone
 from kit.formats.values import columns_of
 from kit.inventory.model import STORES, TEXTS, Item
-from kit.rocketmq import names
 from kit.spark import embedded
 
 CHUNK: Final = 64 << 20
 """How many bytes of a file one task reads at most."""
 SHARED: Final = 24 << 20
 """Up to how many bytes small files share a task."""
-_PLACES: Final = ("path", "files", "unread", "mode", "digests")
+_PLACES: Final = ("path", "files", "unread", "digests")
 """Options that say where something is, not what to read."""
 Rows = TypeVar("Rows", pa.RecordBatch, pa.Table)
 
@@ -61,7 +60,7 @@ class Source(DataSource):
     """A format of the kit: its columns as Arrow (`fields`), the parts of a file, and the rows of a part.
 
     Options of each: the path given to `load`, or `files` (JSON, see `listed`); `unread`, a folder: files that could not
-    be read are noted there, else in the log; `mode=FAILFAST`: such a file fails the query.
+    be read are noted there, else in the log.
     """
 
     format: ClassVar[str]
@@ -96,7 +95,7 @@ class Source(DataSource):
 
     def tasks(self) -> list[Task]:
         """Return what the tasks read; there is always one, so that an empty table has its columns."""
-        unread = Unread.of(self.options)
+        unread = Unread(self.options.get("unread"))
         tasks: list[Task] = []
         group: list[tuple[str, Any]] = []
         room = SHARED
@@ -110,7 +109,7 @@ class Source(DataSource):
         return [*tasks, Task(tuple(group))] if group or not tasks else tasks
 
     def rows(self, task: Task) -> Iterator[pa.RecordBatch]:
-        unread = Unread.of(self.options)
+        unread = Unread(self.options.get("unread"))
         for file, part in task.parts:
             yield from unread.through(file, partial(self.read, part))
 
@@ -181,8 +180,7 @@ class CommitLogDataSource(Source):
     Options: the path given to `load`, or `files`, a JSON list of {"file", "path", "base", "start"} (`start`: the byte
     from which on a file is read); `table`: `messages` or `skipped`; `columns` (comma list): only these are built, which
     takes a third of the time for a few of them; `body=true`: one column more, the bodies, decompressed; `body_topics`
-    (comma list): the body as stored, of records in these topics only; `unread`, a folder: files that could not be read are noted there, else in the log;
-    `mode=FAILFAST`: such a file fails the query.
+    (comma list): the body as stored, of records in these topics only.
 
     Filters on `topic`, `store_timestamp` and `physical_offset` are pushed down.
 
@@ -278,9 +276,9 @@ def narrow(wanted: Wanted, item: Filter) -> Wanted:
 
 
 class TraceDataSource(CommitLogDataSource):
-    """`spark.read.format("rocketmq.trace").load(path)`: one row per trace context.
+    """`spark.read.format("rocketmq.trace").load(path)`: one row per trace context, of the trace topic or another's.
 
-    Options: `files` as for `rocketmq.commitlog`; `topics` (comma list) if traces are in topics of their own.
+    Option `files` as for `rocketmq.commitlog`.
     """
 
     format = "rocketmq.trace"
@@ -295,7 +293,7 @@ class TraceDataSource(CommitLogDataSource):
         from kit.formats.commitlog.trace_contexts import trace_rows
 
         file, start, stop = part
-        return trace_rows(file, start, stop, frozenset((names.TRACE_TOPIC, *_names(self.options.get("topics")))))
+        return trace_rows(file, start, stop)
 
 
 # --- entries of logs --------------------------------------------------------------------------------------------------
@@ -307,9 +305,8 @@ class LogDataSource(Source):
     Name: `rocketmq.log`.
 
     Options: the path given to `load`, or `files`, a JSON list of `LogFile`; `tz_broker`, `tz_app` (IANA name or
-    `+08:00`): declared zones; `unread`, `mode`: as for `rocketmq.commitlog`;
-    `events=true`: two more columns, `events` (slugs of the known texts in the entry) and `offset` (byte position of its
-    first line).
+    `+08:00`): declared zones; `events=true`: two more columns, `events` (slugs of the known texts in the entry) and
+    `offset` (byte position of its first line).
 
     Partitions: 64 MiB of a big file each, at entry starts; small files share one. Memory stays at a few windows of 8
     MiB whatever the length of a line;

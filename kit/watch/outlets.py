@@ -1,4 +1,4 @@
-"""Where alerts go: JSON lines, a command, a folder with the evidence around them; and where figures go: Prometheus.
+"""Where alerts go: JSON lines, a folder with the evidence around them; and where figures go: Prometheus.
 
 A capture is what the watch just read, no cold page of a store: ends of logs, last records, settings and offsets.
 """
@@ -11,12 +11,9 @@ import json
 import os
 import re
 import shutil
-import signal
-import subprocess
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, registry, start_http_server, write_to_textfile
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -24,7 +21,6 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from kit.evidence import disk
 from kit.evidence.files import open_raw, walk
 from kit.formats.logs.entries import line_feed
-from kit.i18n import printable
 from kit.inventory.model import STORES
 from kit.watch.loop import Watch
 
@@ -33,10 +29,6 @@ Outlet = Callable[[Alert], None]
 
 TAIL: Final = 1 << 20
 """Bytes at the end of an alerts file that are searched for alerts a killed process has already written."""
-HOOK_SECONDS: Final = 30
-"""Seconds a hook may take; then it is killed, and the watch goes on."""
-MOST_PRINTED: Final = 2000
-"""Bytes shown of what a hook prints."""
 
 
 def lines(target: str) -> Outlet:
@@ -63,42 +55,6 @@ def lines(target: str) -> Outlet:
             os.close(handle)
 
     return append
-
-
-def hook(command: Sequence[str], complain: Callable[[str], None]) -> Outlet:
-    """Return a function that passes each alert to a command on standard input, without a shell."""
-
-    def run(alert: Alert) -> None:
-        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-        try:
-            child = subprocess.Popen(list(command), start_new_session=True, **pipes)
-        except OSError as error:
-            complain(f"{command[0]}: {error.strerror or error}")
-            return
-        printed = bytearray()
-        reader = threading.Thread(target=_read, args=(child.stdout, printed), daemon=True)
-        reader.start()
-        with contextlib.suppress(OSError), child.stdin as line:  # type: ignore[union-attr]  # it may not read it
-            line.write(json.dumps(alert, ensure_ascii=False).encode() + b"\n")
-        try:
-            code = child.wait(HOOK_SECONDS)
-        except subprocess.TimeoutExpired:
-            os.killpg(child.pid, signal.SIGKILL)  # with everything it started
-            code = child.wait()
-        reader.join(1)
-        if text := printable(bytes(printed[:MOST_PRINTED]).decode(errors="replace").strip().replace("\n", " ")):
-            complain(f"{command[0]}: {text}{'…' if len(printed) > MOST_PRINTED else ''}")
-        if code:
-            complain(f"{command[0]}: {code}")
-
-    return run
-
-
-def _read(stream: IO[bytes], printed: bytearray) -> None:
-    """Take what a hook prints, so that it never waits, and keep the beginning of it."""
-    with contextlib.suppress(OSError, ValueError):
-        while data := stream.read1(1 << 16):  # type: ignore[attr-defined]
-            printed += data[: max(0, MOST_PRINTED + 1 - len(printed))]
 
 
 # --- the evidence around an alert -------------------------------------------------------------------------------------

@@ -111,22 +111,6 @@ def test_without_a_terminal_there_are_plain_lines_now_and_then():
     assert len(out.getvalue().splitlines()) == 3
 
 
-def test_alerts_ring_while_a_run_is_watched(tmp_path):
-    out, run = io.StringIO(), tmp_path / "run"
-    console = Console(file=out, width=400, force_terminal=False)
-    with watch.watching(find("healthy"), "en", live=True, console=console, folder=run) as tell:
-        tell("traffic", reading(0.0))
-        log = run / "broker" / "logs" / "store.log"
-        log.parent.mkdir(parents=True)
-        line = "2026-11-20 23:00:0{n} WARN SendMessageThread_1 - putMessage message topic length too long 149\n"
-        log.write_text("".join(line.format(n=n) for n in range(3)))
-        tell("traffic", reading(2.5))
-        tell("traffic", reading(3.0))
-    rung = [text for text in out.getvalue().splitlines() if "retry-topic-too-long" in text]
-    assert len(rung) == 1
-    assert "broker/logs/store.log:1" in rung[0]
-
-
 @pytest.mark.parametrize(
     "arguments",
     [["nosuch"], ["healthy", "--broker", "x.y"], ["healthy", "--broker", "4.3.0"], ["healthy", "--out", "."]],

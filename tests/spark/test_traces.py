@@ -7,8 +7,6 @@ from table import rows_of
 
 from kit.formats.commitlog import segments, trace_contexts
 
-TOPIC = frozenset({"RMQ_SYS_TRACE_TOPIC"})
-
 
 def one(*fields):
     (row,) = trace_contexts.contexts("\x01".join(fields) + "\x02")
@@ -40,7 +38,7 @@ def test_what_does_not_fit_is_said(text):
 def read(data, folder):
     (folder / "log").write_bytes(data)
     file = segments.examine("log", str(folder / "log"))
-    return [row for batch in trace_contexts.trace_rows(file, 0, file.used, TOPIC) for row in batch.to_pylist()]
+    return [row for batch in trace_contexts.trace_rows(file, 0, file.used) for row in batch.to_pylist()]
 
 
 def test_traces_in_a_topic_of_their_own_are_found_by_their_body(tmp_path):

@@ -217,14 +217,14 @@ class Rows:
         chosen = np.array([name in topics for name in self.topic.dictionary.to_pylist()], bool)
         return chosen[self.topic.indices.to_numpy()]
 
-    def traced(self, topics: frozenset[str]) -> np.ndarray:
-        """Return which rows are message traces: those in these topics, or whose body begins like one."""
+    def traced(self) -> np.ndarray:
+        """Return which rows are message traces: those in the trace topic, or whose body begins like one."""
         at, size = self.number("body"), self.number("body_size")
         like = np.isin(self.buf[at], _TRACE_BEGINS) & (self.records["body_codec"] == PLAIN)
         rows = np.flatnonzero(like)
         heads = binary(self.buf, at[rows], np.minimum(size[rows], _TRACE_HEAD))
         like[rows] = np.asarray(pc.match_substring_regex(heads, _TRACE))
-        return self.in_topics(topics) | like
+        return self.in_topics(frozenset({rocketmq.TRACE_TOPIC})) | like
 
     def by_stage(self) -> list[pa.Array]:
         """Group the rows by stage, so that who asks for one reads few row groups; return the columns of `LINEAGE`."""
@@ -255,7 +255,7 @@ class Rows:
         if name == MISPLACED:
             return pa.array(self.records[name].astype(bool))
         if name == TRACED:
-            return pa.array(self.traced(frozenset({rocketmq.TRACE_TOPIC})))
+            return pa.array(self.traced())
         return {"topic": lambda: self.topic, TEXT: lambda: self.text}.get(name, lambda: pa.array(self.number(name)))()
 
     def number(self, name: str) -> np.ndarray:

@@ -71,11 +71,11 @@ def _value(name: str, text: str) -> Any:
     return None if ms is None or not 0 <= ms <= NANO_LAST_MS else 1000 * ms
 
 
-def trace_rows(file: File, start: int, stop: int, topics: frozenset[str]) -> Iterator[pa.RecordBatch]:
+def trace_rows(file: File, start: int, stop: int) -> Iterator[pa.RecordBatch]:
     """Yield the trace contexts in one range of a commit log file."""
     for buf, starts, sizes, marks, _, base in segments.spans(file, start, stop):
         rows = batches.Rows(buf, starts, sizes, marks, base, Wanted(()))
-        rows.take(np.flatnonzero(rows.traced(topics)))
+        rows.take(np.flatnonzero(rows.traced()))
         out: list[dict[str, Any]] = []
         for row in range(len(rows)):
             body, _ = rows.body(row)
