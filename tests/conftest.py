@@ -14,8 +14,8 @@ OWN = re.compile("RMQ_KIT_(?!TEST_)|SPARK_REMOTE$|FORCE_COLOR$|NO_COLOR$")
 """Variables of whoever runs the tests that would change what the kit does."""
 
 ASKING = (
-    "test_failed.py", "test_growth.py", "test_partial.py", "test_rows.py", "test_sends.py",
-    "test_setup.py", "test_small_evidence.py", "test_store_checks.py", "test_unread.py", "test_variants.py",
+    "test_failed.py", "test_partial.py", "test_rows.py", "test_sends.py", "test_setup.py", "test_small_evidence.py",
+    "test_unread.py", "test_variants.py",
 )  # fmt: skip
 """Nearly all tests of these files open evidence and ask its tables."""
 

@@ -3,6 +3,7 @@
 import datetime as dt
 
 import folders
+import pandas as pd
 import pytest
 
 from kit.analysis import brokers, setup, sizes
@@ -73,3 +74,14 @@ def test_the_timeline_shows_the_upgrade(tmp_path):
     assert row["en"] == f"The broker at {ADDRESS} starts with release 5.1.4; before, it ran 4.9.3"
     assert row["at"] == dt.datetime(2024, 5, 7, 1, tzinfo=dt.UTC)
     assert case.line(row["file"], row["line"]).endswith("rocketmqHome=/opt/rocketmq-all-5.1.4-bin-release")
+
+
+def test_rolled_logs_are_said_so():
+    def at(second):
+        return pd.Timestamp("2024-05-14 02:00:00") + pd.Timedelta(seconds=second)
+
+    files = [("2.gz", at(0), at(9), 82, 500), ("1.gz", at(9), at(20), 1, 900), ("log", at(27), at(30), 1, 600)]
+    rows = pd.DataFrame(files, columns=["file", "first", "last", "line", "count"]).assign(event="put-back-failed")
+    assert sizes.rolled(rows) == (False, 7)
+    assert sizes.rolled(rows.iloc[1:2]) == (True, 0)
+    assert sizes.rate(rows) == pytest.approx(2000 / 31, abs=0.1)

@@ -1,4 +1,4 @@
-"""Whatever one file makes a reader raise ends the reading of that file: it is named, and the rest goes on."""
+"""Whatever one file makes a reader raise ends the reading of that file: it is named, and the rest goes on. Of evidence that grew only the new file is read."""
 
 import errno
 import gzip
@@ -9,6 +9,7 @@ import pkgutil
 import busy_evidence as made
 import pyarrow.dataset as ds
 import pytest
+from busy_evidence import sent, write_store
 from folders import put
 from stores import Record, store
 
@@ -19,6 +20,7 @@ from kit.formats.commitlog import segments
 from kit.formats.logs import entries
 from kit.formats.tables import business_tables, configs
 from kit.inventory import spans
+from kit.spark import sources
 
 WEIRD = [
     RecursionError("maximum recursion depth exceeded"),
@@ -283,3 +285,54 @@ def test_zeros_in_the_middle_of_a_log_are_no_unwritten_end(tmp_path, following, 
     case = kit.open_case(tmp_path / "e", tmp_path / "ws")
     found = [(each.what, each.start, each.end) for each in unreadable.of(case)]
     assert found == ([("corrupt", written, size)] if lost else [])
+
+
+LINE = "2024-05-04 10:00:{:02} INFO main - start {}\n"
+
+
+def stores_and_logs(folder, *, files, end=""):
+    """Stores of several brokers and as many logs; `end`: what the last log ends with."""
+    for n in range(files):
+        records = [sent(f"H{n}M{m}", m * 10, m * 10 + 1) for m in range(50)]
+        for record in records:
+            record.store_host = bytes([10, 0, 1, n])
+        write_store(folder / f"host-{n}" / "commitlog", records)
+        text = "".join(LINE.format(m % 60, f"{n}-{m}") for m in range(400))
+        (folder / f"host-{n}" / "broker.log").write_text(text + (end if n == files - 1 else ""))
+    return folder
+
+
+@pytest.fixture
+def every_file_a_task(monkeypatch):
+    monkeypatch.setattr(sources, "SHARED", 4096)
+    monkeypatch.setattr(sources, "CHUNK", 1 << 14)
+
+
+def parts(case, table):
+    """Return the files of a table by name, each with its number on disk: a linked file keeps it."""
+    folder = case.folder(table)
+    return {path.relative_to(folder).as_posix(): path.stat().st_ino for path in folder.rglob("part=*/*.parquet")}
+
+
+def test_only_the_new_file_is_read(tmp_path, every_file_a_task):
+    before = kit.open_case(stores_and_logs(tmp_path / "before", files=3), tmp_path / "ws")
+    kept = {name: parts(before, name) for name in ("messages", "skipped", "logs")}
+    grown = kit.open_case(stores_and_logs(tmp_path / "grown", files=4), tmp_path / "ws")
+    for name, old in kept.items():
+        assert old and old.items() < parts(grown, name).items(), name
+    alone = kit.open_case(tmp_path / "grown", tmp_path / "another")
+    keys = [sorted(row["keys"] for row in case.records.select("keys").collect()) for case in (grown, alone)]
+    assert keys[0] == keys[1] == sorted(f"H{n}M{m}" for n in range(4) for m in range(50))
+    lines = [sorted(map(tuple, case.logs.select("file", "line", "message").collect())) for case in (grown, alone)]
+    assert lines[0] == lines[1] and len(lines[0]) == 4 * 400
+
+
+def test_a_file_that_changed_is_read_again(tmp_path, every_file_a_task):
+    before = kit.open_case(stores_and_logs(tmp_path / "before", files=2), tmp_path / "ws")
+    old = parts(before, "logs")
+    grown = kit.open_case(
+        stores_and_logs(tmp_path / "grown", files=2, end=LINE.format(9, "once more")), tmp_path / "ws"
+    )
+    new = parts(grown, "logs")
+    assert old.keys() - new.keys() and old.keys() & new.keys()
+    assert grown.logs.count() == 801

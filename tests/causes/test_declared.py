@@ -1,14 +1,23 @@
-"""Declarations: names that fit each other, look-alikes that are there, and the page made of them."""
+"""Declarations and sentences: names that fit each other, look-alikes that are there and the page made of them, words that are right for one and for many."""
 
+import datetime as dt
+import functools
+import importlib
+import pkgutil
 import re
+import string
 from pathlib import Path
 
 import pytest
+from table import rows_of
 
-from kit import causes
-from kit.causes import collect_next, discover, look_alikes, shown_by, triage
+import kit
+from kit import causes, data, i18n
+from kit.causes import collect_next, look_alikes, shown_by, triage
 from kit.causes.findings import VERDICTS
 from kit.causes.root_causes import broker_busy
+from kit.i18n import CATALOGUE, T
+from kit.rocketmq.versions import FIXED
 from kit.tables.queries import catalogue
 
 EVERY = causes.discover()
@@ -59,29 +68,87 @@ def test_words_and_sentences_of_a_declaration_are_there_and_used(cause):
     assert {n for n in named if "{" not in n and n not in (*cause.says, "", "none")} <= said
 
 
-PAGE = Path(__file__).parents[2] / "docs" / "look-alikes.md"
-
-
-def test_every_cause_names_its_look_alikes():
-    slugs = {cause.slug for cause in discover()}
-    for cause in discover():
-        others = list(cause.looks_like)
-        assert others, cause.slug
-        assert set(others) <= slugs - {cause.slug}, cause.slug
+def test_names_of_causes_and_explanations_are_there_and_the_page_of_look_alikes_is_up_to_date():
+    slugs = {cause.slug for cause in EVERY}
+    for cause in EVERY:
+        assert cause.looks_like and cause.looks_like.keys() <= slugs - {cause.slug}, cause.slug
         assert all(len(apart.en.split()) >= 4 for apart in cause.looks_like.values())
-
-
-def test_causes_that_begin_first_are_there():
-    assert set(triage.LONGEST) <= {cause.slug for cause in discover()}
-
-
-def test_the_page_is_up_to_date():
-    assert PAGE.read_text(encoding="utf-8") == look_alikes.page(), (
-        "python -m kit.causes.look_alikes > docs/look-alikes.md"
-    )
-
-
-def test_every_explanation_of_a_stall_has_a_name_and_a_remedy():
-    names = broker_busy.TEXTS.figures["explanations"].values
-    assert set(names) == set(broker_busy.FIXES)
+    assert {*triage.LONGEST, *(slug for fix in FIXED for slug in fix.leads_to)} <= slugs
+    page = Path(__file__).parents[2] / "docs" / "look-alikes.md"
+    assert page.read_text("utf-8") == look_alikes.page(), "python -m kit.causes.look_alikes > docs/look-alikes.md"
+    # Every explanation of a stall has a name and a remedy.
+    assert set(broker_busy.TEXTS.figures["explanations"].values) == set(broker_busy.FIXES)
     assert set(broker_busy.FIXES.values()) <= set(broker_busy.TEXTS.remedies)
+
+
+KIT = Path(kit.__file__).parent
+
+
+@pytest.mark.parametrize(("text", "values", "said"), rows_of(__file__, "said"))
+def test_a_sentence_with_its_values(text, values, said):
+    """Words agree with a number; what is unknown is left out with its words, in angle brackets."""
+    lang = "en" if text.isascii() else "zh"
+    assert T(text, text).say(**values).render(lang) == said
+
+
+@functools.cache
+def every_sentence():
+    """Return those of the code and of every YAML file, whatever the process has read so far."""
+    for module in pkgutil.walk_packages(kit.__path__, "kit."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    waiting = [data.read(path.relative_to(KIT).as_posix(), object) for path in KIT.rglob("*.yaml")]
+    sentences = []
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, dict):
+            if each.keys() & {"en", "zh"}:
+                assert each["zh"].strip(), each  # an empty one would be English
+                sentences.append(T(each["en"], each["zh"]))
+            waiting += each.values()
+        elif isinstance(each, list):
+            waiting += each
+    code = "".join(path.read_text() for path in KIT.rglob("*.py"))
+    own = [text for text in CATALOGUE if text.zh or text.en[:20] in code]  # tests make some in English only
+    return list({(text.en, text.in_("zh")): text for text in [*own, *sentences]}.values())
+
+
+def fields(text):
+    return sorted({name for _, name, _, _ in string.Formatter().parse(text) if name})
+
+
+def test_a_sentence_says_the_same_in_both_languages():
+    """The same values, left out together; a word that agrees with a number stands beside it; Chinese is no English once more."""
+    assert len(every_sentence()) > 3000
+    for text in every_sentence():
+        chinese = text.in_("zh")
+        assert text.en.strip() and chinese.strip() and fields(text.en) == fields(chinese), text.en
+        optional = [sorted(map(fields, re.findall(r"<([^<>]*{[^<>]*)>", said))) for said in (text.en, chinese)]
+        assert optional[0] == optional[1], text.en
+        assert {f"{{{n}}}" in text.en for n in re.findall(r"\{(\w+):[^{}]*\|[^{}]*\}", text.en)} <= {True}, text.en
+        assert text.en != text.zh or not re.search(r"[a-z]+ [a-z]+ [a-z]+", text.en), text.en
+        assert re.search("[\u4e00-\u9fff]", chinese) or not re.search(r"([a-z]+ ){3}[a-z]+", text.en), text.en
+
+
+def test_chinese_has_one_term_for_a_thing_and_stands_beside_every_sentence_of_the_code():
+    others = re.compile("消费组|生产组|名字服务|延迟消息|延迟级别|备节点|从库|从 Broker (?!拒绝|指定|删除|的记录)")
+    assert [text.in_("zh") for text in every_sentence() if others.search(text.in_("zh"))] == []
+    alone = re.compile(r'\bT\(\s*(?:"(?:[^"\\]|\\.)+"\s*)+,?\s*\)')
+    assert [said for path in KIT.rglob("*.py") for said in alone.findall(path.read_text(encoding="utf-8"))] == []
+
+
+def test_times_of_an_unknown_zone_are_never_called_utc():
+    text, at = T("From {at} (UTC) on", "从{at}起，UTC时间"), dt.datetime(2026, 11, 20, 22, 34, tzinfo=dt.UTC)
+    assert text.say(at=at).render("en") == "From 2026-11-20 22:34:00 UTC (UTC) on"
+    with i18n.on_clock("local"):
+        said = [text.say(at=at).render(lang) for lang in i18n.LANGS]
+    assert [sentence.count("UTC") for sentence in said] == [0, 0]
+    assert [sentence.count("2026-11-20 22:34:00") for sentence in said] == [1, 1]
+
+
+@pytest.mark.parametrize(("hours", "lang", "said"), rows_of(__file__, "times_in_a_zone"))
+def test_a_time_in_a_sentence_is_in_the_zone_of_the_evidence_first(hours, lang, said):
+    text = T("From {first} to {last}.", "从 {first} 到 {last}。")
+    first, last = (dt.datetime(2026, 11, 20, 14, *at, tzinfo=dt.UTC) for at in ((34, 20), (35, 50, 31_000)))
+    with i18n.on_clock(dt.timezone(dt.timedelta(hours=hours))):
+        assert text.say(first=first, last=last).render(lang) == said

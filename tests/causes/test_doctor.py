@@ -72,9 +72,9 @@ def test_immunity_against_the_time_files_are_kept(tmp_path):
     record = Ref("commitlog/0", physical_offset=4711)
     every = ("60", "259199", "259200", "soon")
     told = {seconds: doctor.checkup(attrs.evolve(seen, immunity={seconds: record})) for seconds in every}
-    assert {seconds: [h.slug for h in found.hazards] for seconds, found in told.items()} == {
-        "60": [], "259199": [], "259200": ["immune-too-long"], "soon": [],
-    }  # fmt: skip
+    assert [(seconds, h.slug) for seconds, found in told.items() for h in found.hazards] == [
+        ("259200", "immune-too-long")
+    ]
     assert told["259200"].hazards[0].where("en") == "commitlog/0@4711"
     late = attrs.evolve(seen, immunity={"60": record}, broker_versions=(Version.parse("5.1.1"),))
     assert [(h.slug, h.grade) for h in doctor.checkup(late).hazards] == [("late-commit-refused", "note")]
@@ -83,10 +83,9 @@ def test_immunity_against_the_time_files_are_kept(tmp_path):
 def test_a_configuration_alone_is_explained(tmp_path):
     file = conf(tmp_path / "e", "maxMessageSize=65536", "inHouse=1") / "broker.conf"
     done = run(file, "--json", tmp_path / "hazards.json")
-    assert done.exit_code == 0
-    assert "limit of a record" in done.stdout
-    assert "4194304" in done.stdout  # the default, the same in all versions
-    assert "not described here" in done.stdout
+    # 4194304 is the default, the same in all versions.
+    said = ("limit of a record", "4194304", "not described here")
+    assert done.exit_code == 0 and [words for words in said if words not in done.stdout] == []
     assert "deleteWhen" in run(conf(tmp_path / "slip", "deleteWhere=04") / "broker.conf").stdout.replace("\n", " ")
     told = json.loads((tmp_path / "hazards.json").read_text())["hazards"]
     assert [(h["hazard"], h["where"]["line"], h["cause"], h["grade"]) for h in told] == [
@@ -94,17 +93,13 @@ def test_a_configuration_alone_is_explained(tmp_path):
     ]
 
 
-def test_text_of_the_evidence_cannot_act_on_a_terminal(tmp_path):
-    done = run(conf(tmp_path / "e", "maxMessageSize=\x1b[31m65536", "transactionCheckMax=\u202e0", "x\x07y=\x9b1"))
-    assert done.exit_code == 0
-    assert not set(done.stdout) & {"\x1b", "\u202e", "\x07", "\x9b"}
-
-
-def test_a_file_that_cannot_be_read_ends_with_3(tmp_path):
+def test_what_cannot_be_read_ends_with_3_and_text_of_the_evidence_cannot_act_on_a_terminal(tmp_path):
     put(conf(tmp_path / "e") / "subscriptionGroup.json", '{"subscriptionGroupTable": {"a": {"groupName": "a"')
     done = run(tmp_path / "e", "--workspace", tmp_path / "ws")
     assert (done.exit_code, "subscriptionGroup.json" in done.stderr) == (3, True)
     assert sorted(p.name for p in (tmp_path / "e").iterdir()) == ["broker.conf", "subscriptionGroup.json"]
+    done = run(conf(tmp_path / "h", "maxMessageSize=\x1b[31m65536", "transactionCheckMax=\u202e0", "x\x07y=\x9b1"))
+    assert done.exit_code == 0 and not set(done.stdout) & {"\x1b", "\u202e", "\x07", "\x9b"}
 
 
 def slugs(side, release, *found):
@@ -122,13 +117,6 @@ def test_what_fits_comes_first():
     assert fitting == [slug for slug, _ in found][: len(fitting)]
     assert set(fitting) == {"total-size-check", "put-back-loop", "delay-offset-outside"}
     assert not any(fits for _, fits in slugs("broker", "4.6.0"))
-
-
-def test_every_cause_that_a_fault_leads_to_exists():
-    from kit import causes
-    from kit.rocketmq.versions import FIXED
-
-    assert {slug for fix in FIXED for slug in fix.leads_to} <= {cause.slug for cause in causes.discover()}
 
 
 def test_the_release_is_told_by_a_library_beside_the_configuration(tmp_path):

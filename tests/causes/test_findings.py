@@ -1,4 +1,4 @@
-"""The verdict rule of interface §4, the sentences, and what to collect next: a window of the store, with known names filled in and quoted."""
+"""The verdict rule of interface §4, the sentences, what to collect next, and which cause another explains: it is named as its consequence and comes after it."""
 
 import datetime as dt
 
@@ -7,10 +7,13 @@ import pytest
 from folders import opened
 from table import rows_of
 
-from kit.causes import collect_next
+from kit import causes
+from kit.causes import collect_next, triage
 from kit.causes.findings import Finding, Remedy, Step, verdict
+from kit.causes.texts import Cause
 from kit.i18n import T
 from kit.inventory.references import Ref
+from kit.rocketmq.catalogue import PROBLEMS
 
 CLAIM = T("claim", "主张")
 LINE = (Ref("broker.log", "text", line=3),)
@@ -53,9 +56,7 @@ def test_a_remedy_may_concern_fewer_than_its_finding():
     assert ends == [" Concerns hotels.", " Concerns orders, hotels."]
 
 
-@pytest.mark.parametrize(
-    ("holds", "figures", "summary", "said"), rows_of(__file__, "headline_and_remedies_say_whom_they_concern")
-)
+@pytest.mark.parametrize(("holds", "figures", "summary", "said"), rows_of(__file__, "whom_they_concern"))
 def test_headline_and_remedies_say_whom_they_concern(holds, figures, summary, said):
     finding = Finding("a-cause", "neighbour", T("title"), T(summary), [step("deciding", holds)], figures)
     finding.actor_figures = ("group",)
@@ -103,21 +104,15 @@ def test_names_of_the_evidence_are_filled_in_and_quoted(tmp_path):
     conf = "brokerName=a\nstorePathRootDir=/data/$(reboot)\n"
     case = opened(tmp_path, {"consumerOffset.json": offsets, "broker.conf": conf})
     case.eager = False
-    asked = ("connections", "configuration")
-    finding = Finding("x", "neighbour", WHY.say(), WHY.say(), missing=[collect_next.ask(name, WHY) for name in asked])
+    asked = [collect_next.ask(name, WHY) for name in ("connections", "configuration")]
+    finding = Finding("x", "neighbour", WHY.say(), WHY.say(), missing=asked)
     collect_next.placed(case.facts, [finding])
     connections, configuration = (each.command for each in finding.missing)
-    assert " -g 'points service' > " in connections
-    assert "'/data/$(reboot)'" in configuration
+    assert " -g 'points service' > " in connections and "'/data/$(reboot)'" in configuration
 
 
 def test_a_request_is_of_the_only_group_and_of_no_other_incident(tmp_path):
-    held = "minOffset=83, maxOffset=399, count=201, size=0 MiB, pullRequest=PullRequest [consumerGroup=points, "
-    queue = (
-        "messageQueue=MessageQueue [topic=orders, brokerName=broker-a, queueId=0], nextOffset=400], flowControlTimes=1"
-    )
-    log = "2026-11-22 07:07:00,661 WARN RocketmqClient - the cached message count exceeds the threshold 200, so do flow control, "
-    case = opened(tmp_path, {"rocketmq_client.log": f"{log}{held}{queue}\n"})
+    case = opened(tmp_path, {"rocketmq_client.log": rows_of(__file__, "held_back")})
     shown, unknown = [step("supporting", True)], [step("supporting", None)]
     other = Finding("other", "root_cause", WHY.say(), WHY.say(), shown, window=WINDOW)
     asking = [
@@ -129,3 +124,60 @@ def test_a_request_is_of_the_only_group_and_of_no_other_incident(tmp_path):
     assert " -g points " in mine.command and " -g points " in open_.command
     # Of one that is suspected no time is known; what would show the other is of the time that is.
     assert mine.where is None and "23:53" in open_.where.render("en")
+
+
+TEN = dt.datetime(2024, 5, 14, 10, tzinfo=dt.UTC)
+
+
+def found(slug, holds=True, kind="root_cause", window=None, follows=(), **figures):
+    step = Step(T("claim"), "deciding", holds, (Ref("a.log", "text", line=1),))
+    times = None if window is None else (TEN + dt.timedelta(minutes=window[0]), TEN + dt.timedelta(minutes=window[1]))
+    made = Finding(slug, kind, T("title"), T("summary"), [step], figures, window=times)
+    made.consequence_of = tuple(follows)
+    return made
+
+
+@pytest.fixture(autouse=True)
+def _leads(monkeypatch):
+    flood, busy = Cause(T("title"), "flood", leads_to=("busy",)), Cause(T("title"), "busy", leads_to=("timeouts",))
+    every = (*causes.discover(), flood, busy)
+    monkeypatch.setattr(causes, "discover", lambda: every)
+
+
+@pytest.mark.parametrize(("findings", "expected"), rows_of(__file__, "the_order_of_causes"))
+def test_the_order_of_causes(findings, expected):
+    made = [found(slug, **how) for slug, how in findings.items()]
+    assert [f.cause for f in triage.ordered(made, triage.explained_by(made))] == expected
+
+
+@pytest.mark.parametrize(("findings", "explained"), rows_of(__file__, "what_explains_what"))
+def test_what_explains_what(findings, explained):
+    made = triage.explained_by([found(slug, **how) for slug, how in findings.items()])
+    assert {slug: list(by) for slug, by in made.items()} == explained
+
+
+def test_lines_that_a_confirmed_cause_explains_are_no_finding_of_their_own():
+    flood = found("flood", window=(6, 9))
+    each = ("busy", (7, 9)), ("busy", (0, 5)), ("busy", (7, 9)), ("quiet", (7, 9))
+    late, early, sure, other = (found(slug, None, "neighbour", at) for slug, at in each)
+    for each in (late, early, other):
+        each.steps = [Step(T("claim"), "supporting", True, flood.steps[0].evidence)]
+    sure.steps = flood.steps
+    assert triage.folded([flood], [late, other]) == [flood, other]
+    assert triage.folded([flood], [early]) == [flood, early], "over before the flood began"
+    assert triage.folded([flood], [sure]) == [flood, sure]
+    assert triage.folded([found("flood", None)], [late])[1:] == [late]
+
+
+def test_what_a_cause_leads_to_is_a_cause_or_a_known_problem():
+    known = {cause.slug for cause in causes.discover()} | {slug for slug, each in PROBLEMS.items() if each.seen.verdict}
+    assert {slug for cause in causes.discover() for slug in cause.leads_to if cause.title.en != "title"} <= known
+
+
+@pytest.mark.parametrize(("cause", "problem"), rows_of(__file__, "its_own_lines_are_told_with_the_cause"))
+def test_its_own_lines_are_told_with_the_cause(cause, problem):
+    """Offsets that go back under a doubled client id, and answers that cannot be written to a consumer that stands still."""
+    line = found(problem, None, "neighbour")
+    line.steps = [Step(T("claim"), "supporting", True)]
+    assert triage.folded([found(cause)], [line])[1:] == []
+    assert triage.folded([found(cause, None)], [line])[1:] == [line]

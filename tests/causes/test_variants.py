@@ -3,7 +3,6 @@
 import gzip
 import random
 import shutil
-from typing import Any
 
 import pytest
 import recorded
@@ -14,17 +13,12 @@ import kit
 from kit import causes
 from kit.cli.main import cli
 
-Told = tuple[list[str], dict[str, tuple[str, Any]]]
-
 
 def told(evidence):
-    found = kit.triage(kit.open_case(evidence))
-    return found["root_causes"], {f["cause"]: (f["verdict"], timeless(f["figures"])) for f in found["findings"]}
-
-
-def timeless(figures):
     """Leave out what rests on when offset files were saved: copies and archives do not keep that."""
-    return {name: value for name, value in figures.items() if name != "growth_per_second"}
+    found = kit.triage(kit.open_case(evidence))
+    kept = [(f, {n: v for n, v in f["figures"].items() if n != "growth_per_second"}) for f in found["findings"]]
+    return found["root_causes"], {f["cause"]: (f["verdict"], figures) for f, figures in kept}
 
 
 @pytest.mark.recordings
@@ -35,8 +29,7 @@ def test_files_without_their_names_show_the_same(tmp_path):
         name = f"{rng.getrandbits(64):016x}" + (".bak" if path.suffix == ".bak" else "")
         put(tmp_path / "flat" / name, path.read_bytes())
     plain, changed = told(evidence), told(tmp_path / "flat")
-    assert changed[0] == plain[0] == ["message-identity"]
-    assert changed[1] == plain[1]
+    assert changed == plain and plain[0] == ["message-identity"]
 
 
 @pytest.mark.seconds
@@ -49,7 +42,7 @@ def test_commands_leave_the_evidence_as_it_was(tmp_path):
     key = next(t["properties"]["UNIQ_KEY"] for t in recorded.truth("producer-offline") if "UNIQ_KEY" in t["properties"])
     before = state(evidence)
     out = lambda name: ("--out", str(tmp_path / name))  # noqa: E731
-    commands: dict[str, tuple[str, ...]] = {
+    commands = {
         "inventory": (), "decode": out("d"), "logs": out("l"), "trace": (key,), "triage": out("t"), "cut": (*out("c"), "--id", key),
     }  # fmt: skip
     for name, more in commands.items():
@@ -59,27 +52,23 @@ def test_commands_leave_the_evidence_as_it_was(tmp_path):
         assert state(evidence) == before, name
 
 
-IDENTITY = "message-identity"
 TWICE, KEYS = 13, 427
 """UNIQ_KEYs with a second success in c/points.csv that is a retry copy; all UNIQ_KEYs that RocketMQ's decoder reads."""
 
 
 def test_without_the_ledger_the_logs_tell_and_without_both_it_gets_weaker(tmp_path):
     """Without a table the application's own lines report the same messages; without its look-up: not enough."""
-    for path in recorded.whole(IDENTITY).rglob("*"):
+    for path in recorded.whole("message-identity").rglob("*"):
         if (path.is_file() and "commitlog" in path.parts) or path.name == "points-service.log":
             (tmp_path / "a" / "x").mkdir(parents=True, exist_ok=True)
             shutil.copy(path, tmp_path / "a" / "x" / (path.name if "commitlog" in path.parts else "app-7.txt"))
     finding = causes.examine(kit.open_case(tmp_path / "a").facts, "message-identity")
-    assert finding.verdict == "confirmed"
-    assert finding.figures["handled_twice_by_offset_id"] == TWICE
+    assert (finding.verdict, finding.figures["handled_twice_by_offset_id"]) == ("confirmed", TWICE)
     assert "Look-ups" not in finding.summary.render(), "nobody looked anything up"
     (tmp_path / "a" / "x" / "app-7.txt").unlink()
     bare = causes.examine(kit.open_case(tmp_path / "a").facts, "message-identity")
-    assert bare.verdict == "insufficient_evidence"
-    assert bare.figures["handled_twice_by_offset_id"] is None and bare.figures["wrong_space_lookups"] is None
-    assert bare.figures["uniq_keys"] == KEYS
-    assert bare.missing
+    assert (bare.verdict, bare.figures["uniq_keys"]) == ("insufficient_evidence", KEYS) and bare.missing
+    assert bare.figures["handled_twice_by_offset_id"] is bare.figures["wrong_space_lookups"] is None
 
 
 def test_a_first_start_that_the_client_does_not_print(tmp_path):

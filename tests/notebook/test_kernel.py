@@ -1,13 +1,18 @@
-"""A real kernel that is interrupted, as JupyterLab's stop button does, goes on; two kernels on one case wait for each other."""
+"""A real kernel that is interrupted, as JupyterLab's stop button does, goes on; two kernels on one case wait for each other; and a bar while somebody watches."""
 
 import os
+import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from processes import ROOT
 
-pytestmark = [pytest.mark.seconds]
+import kit
+from kit import notebook
+from kit.case.progress import Progress
+from kit.notebook.progress import watched
 
 LONG = 300
 """Seconds a kernel may take to start or to finish what a test asks of it, on a busy machine."""
@@ -74,6 +79,7 @@ def log(path, lines):
 
 
 @pytest.mark.spark
+@pytest.mark.seconds
 def test_stopped_while_spark_works_its_jobs_end_and_spark_goes_on(kernel, tmp_path):
     """The first time in the cell that starts the engine, which would take an interrupt for its own end."""
     evidence, workspace, flags = log(tmp_path / "app.log", 2_000), tmp_path / "ws", [tmp_path / "one", tmp_path / "two"]
@@ -86,6 +92,7 @@ def test_stopped_while_spark_works_its_jobs_end_and_spark_goes_on(kernel, tmp_pa
     assert run.run("print(inquiry.case.logs.count())") == ("ok", "2000\n")
 
 
+@pytest.mark.seconds
 def test_a_second_kernel_on_the_same_case_waits(kernel, tmp_path):
     evidence, workspace = log(tmp_path / "app.log", 40_000), tmp_path / "ws"
     code = (
@@ -95,3 +102,49 @@ def test_a_second_kernel_on_the_same_case_waits(kernel, tmp_path):
     both = [kernel(), kernel()]
     with ThreadPoolExecutor(2) as pool:
         assert list(pool.map(lambda each: each.run(code), both)) == [("ok", "40000 []\n")] * 2
+
+
+class Case:
+    """What is watched of a case."""
+
+    def __init__(self):
+        self.progress = self.quiet = Progress()
+        self.cancelled = 0
+
+    def cancel(self):
+        self.cancelled += 1
+
+    def resume(self): ...
+
+
+@pytest.mark.parametrize("interactive", [True, False])
+def test_a_bar_only_where_somebody_watches(interactive, capsys):
+    case: Any = Case()
+    with watched(case, "en", interactive):
+        case.progress.begin("reading")
+        case.progress.begin("asking", 3)
+        for _ in range(3):
+            case.progress.step()
+    said = capsys.readouterr()
+    assert said.out == "" and ("Examining the causes" in said.err) is interactive
+    assert case.progress is case.quiet
+
+
+def test_an_interrupt_stops_the_jobs_and_leaves_everything_as_it_was():
+    case: Any = Case()
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt), watched(case, "en", interactive=True):
+        case.progress.begin("asking", 3)
+        signal.raise_signal(signal.SIGINT)
+    assert case.cancelled == 1 and case.progress is case.quiet
+    assert signal.getsignal(signal.SIGINT) is before
+    with watched(case, "en", interactive=False):
+        pass  # and again
+    assert case.cancelled == 1
+
+
+def test_a_line_is_explained_in_a_table():
+    text = "putMessage message topic length too long 149\n<b>x</b> CODE: 9999"
+    table = notebook.explained(text)
+    assert list(table.frame["meaning"]) == [row["meaning"] for row in kit.explain(text)]
+    assert "<b>" not in table.as_html() and notebook.explained("", "zh").as_html()

@@ -1,5 +1,8 @@
-"""The report page: what a reader finds first, that it is complete in both languages, and that evidence stays text."""
+"""The report page: what a reader finds first, that it is complete in both languages, that evidence stays text; one finding in words; what changed between two."""
 
+import copy
+import csv
+import datetime as dt
 import itertools
 import json
 import re
@@ -13,8 +16,11 @@ from table import rows_of
 
 from kit.causes import figures
 from kit.charts import Table, pictures, transactions
-from kit.report import notebooks
+from kit.i18n import on_clock
+from kit.report import notebooks, write
 from kit.report.build import build, manifest
+from kit.report.compare import ABSENT, Change, compare, is_findings, render, rows
+from kit.report.html import finding_view, when
 from kit.report.labels import PAGE
 
 
@@ -138,3 +144,79 @@ def test_an_executed_notebook_shows_the_parameters_a_reader_starts_from():
     book = nbformat.v4.new_notebook(cells=[injected])
     notebooks.settle(book, {"evidence": "incident", "workspace": ""})
     assert "caches" not in book.cells[0].source and "incident" in book.cells[0].source
+
+
+@pytest.mark.parametrize(("first", "last", "hours", "lang", "said"), rows_of(__file__, "when_it_happened"))
+def test_when_it_happened(first, last, hours, lang, said):
+    with on_clock(None if hours is None else dt.timezone(dt.timedelta(hours=hours))):
+        assert when([f"2026-11-21T{time}" for time in (first, last)], lang) == said
+
+
+def test_figures_as_cards_and_tables():
+    figures = {"explanations": [{"why": "w", "share": 0.4309}], "lag": {"a@g": 5084, "b@g": 1}}
+    figures["replica_end_time"] = "2026-11-21T23:24:06.869Z"
+    found = incidents.finding("x", "confirmed", figures=figures)
+    shown = finding_view(found, [], "en")
+    assert shown["number_tables"][0]["rows"] == [["w", "43%"]]
+    assert [card["value"] for card in shown["numbers"]] == ["5,084", "2026-11-21 23:24:06.869 UTC"]
+    assert shown["numbers"][0]["label"].endswith(": a@g")
+
+
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1＋1", "＋1", "－1", "＠SUM(A1)"]
+)
+def test_neither_a_cell_nor_a_header_is_a_formula(tmp_path, text):
+    write.csv(pd.DataFrame({text: [text, "plain"], "n": [-1, 2.5]}), tmp_path / "t.csv")
+    with (tmp_path / "t.csv").open(encoding="utf-8", newline="") as file:
+        head, first, second = list(csv.reader(file))
+    assert head[0].startswith("'") and first[0].startswith("'")
+    assert (head[1], first[1], second) == ("n", "-1.0", ["plain", "2.5"])
+
+
+def test_a_line_number_is_whole_beside_an_unknown_one(tmp_path):
+    columns = {"line": [8, None], "seconds": [8.0, 2.0], "share": [0.5, None], "end": [float("inf"), None]}
+    write.csv(pd.DataFrame(columns), tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_text() == "line,seconds,share,end\n8,8.0,0.5,inf\n,2.0,,\n"
+
+
+BLOWUP, BUSY = rows_of(__file__, "findings")
+
+
+def side(*findings, roots=("half-topic-blowup",), files="1"):
+    evidence = {"files": [{"sha256": digit} for digit in files]}
+    return copy.deepcopy({"schema": 1, "evidence": evidence, "root_causes": roots, "findings": list(findings)})
+
+
+BEFORE = side(BLOWUP, BUSY)
+
+
+@pytest.mark.parametrize("row", rows_of(__file__, "differences"), ids=lambda row: row["name"])
+def test_differences(row):
+    after = side(*(one | row.get(one["cause"], {}) for one in (BLOWUP, BUSY)), **row.get("of_all", {}))
+    assert compare(BEFORE, after) == [Change(*each) for each in row["changes"]]
+
+
+def test_a_cause_only_one_side_knows():
+    assert compare(BEFORE, side(BLOWUP))[0] == Change("broker-busy", "verdict", "", "insufficient_evidence", ABSENT)
+    assert compare(side(BLOWUP), BEFORE)[0] == Change("broker-busy", "verdict", "", ABSENT, "insufficient_evidence")
+
+
+def test_unknown_is_neither_zero_nor_absent():
+    told = rows([Change("c", "figure", "x_y", None, ABSENT), Change("c", "figure", "n", 4, 1.5)])
+    assert [(row["what"], row["before"], row["after"], row["change"]) for row in told] == [
+        ("x y", "unknown", "absent", ""), ("n", "4", "1.5", "-2.5"),
+    ]  # fmt: skip
+
+
+def test_a_table_safe_for_a_terminal():
+    title = "The half topic \x1b[31mfeeds itself"
+    titled = BLOWUP | {"verdict": "ruled_out", "figures": BLOWUP["figures"] | {"leaked_messages": 0}, "title": title}
+    text = render(compare(BEFORE, side(titled, BUSY)))
+    assert "\x1b" not in text
+    assert all(word in text for word in ("confirmed", "ruled out", "messages leaked into the half topic", " -4"))
+    assert (render([]), render([], "zh")) == ("No verdict and no figure changed.", "结论与数字均无变化。")
+
+
+@pytest.mark.parametrize("bad", rows_of(__file__, "no_findings"))
+def test_what_is_no_findings_json(bad):
+    assert is_findings(BEFORE) and not is_findings(bad)

@@ -1,7 +1,6 @@
-"""The catalogue of known texts: each row is recognised by what RocketMQ prints, and no other row claims it."""
+"""The catalogue of known texts: each row is recognised by what RocketMQ prints, and no other row claims it. And what copying puts in front of a line."""
 
 import re
-from collections import Counter
 from pathlib import Path
 
 import java_sources
@@ -14,10 +13,10 @@ from table import rows_of
 from kit.causes import discover
 from kit.formats.logs.known_texts import confirmed, known_texts
 from kit.i18n import T
-from kit.rocketmq import answers, catalogue, upstream
+from kit.rocketmq import answers, catalogue, copied_lines, upstream
 from kit.rocketmq.catalogue import EVENTS, PROBLEMS, SEARCHED, Event, problems_in
 
-RELEASES = {*rows_of(str(Path(__file__).with_name("test_versions.py")), "ordinals").values(), ""}
+RELEASES = {*rows_of(str(Path(__file__).with_name("test_config.py")), "ordinals").values(), ""}
 ROWS = [*EVENTS.values(), *PROBLEMS.values()]
 
 
@@ -85,9 +84,8 @@ def test_second_conditions():
 
 @pytest.mark.parametrize(("name", "seen", "unseen"), rows_of(__file__, "recordings_hold_what_happened"))
 def test_recordings_hold_what_happened(name, seen, unseen):
-    found = Counter(slug for row in recorded.log_entries(name) for slug in row["events"])
-    assert set(seen) <= set(found)
-    assert not set(unseen) & set(found)
+    found = {slug for row in recorded.log_entries(name) for slug in row["events"]}
+    assert set(seen) <= found and not set(unseen) & found
 
 
 def _lines(problem):
@@ -119,15 +117,10 @@ def test_a_format_string_says_what_no_known_text_does():
     assert len({row.text for row in rows}) == len(rows) > 900
     for row in rows:
         assert row.how in ("WARN", "ERROR", "ERROR/WARN") and {row.since, row.until} <= RELEASES | {"4.0.0"}
-        assert re.fullmatch(r"[a-z]+/\w+(, [a-z]+/\w+)*", row.classes) and upstream.number(
-            row.since
-        ) <= upstream.number(row.until or "6")
-        line = row.text.replace("{}", "7")
-        assert (
-            row.since
-            or row.until
-            or (row.classes.split(",")[0] in catalogue.BY_CLASS and not (problems_in(line) or catalogue.event_in(line)))
-        )
+        assert re.fullmatch(r"[a-z]+/\w+(, [a-z]+/\w+)*", row.classes)
+        assert upstream.number(row.since) <= upstream.number(row.until or "6")
+        line, known = row.text.replace("{}", "7"), row.classes.split(",")[0] in catalogue.BY_CLASS
+        assert row.since or row.until or (known and not (problems_in(line) or catalogue.event_in(line)))
 
 
 @pytest.mark.parametrize(("classes", "text", "since", "until"), rows_of(__file__, "releases_of_a_text"))
@@ -156,3 +149,21 @@ def test_texts_are_read_out_of_java():
         ("WARN", 'put {} failed, "{}"'), ("ERROR", "x={}, y={} was expected"), ("ERROR", "{} of {} was lost"),
         ("THROW", "no such broker {}"), ("REMARK", "disk is full now"),
     }  # fmt: skip
+
+
+LINE = "2026-11-20 22:34:20 WARN main - a"
+
+
+@pytest.mark.parametrize("row", copied_lines.ROWS, ids=lambda row: row.by)
+def test_the_example_of_a_row_loses_what_stands_in_front(row):
+    assert copied_lines.bare(row.example) == LINE != row.example
+
+
+@pytest.mark.parametrize("line", rows_of(__file__, "other_lines_stay"))
+def test_other_lines_stay(line):
+    assert copied_lines.bare(line) == line
+
+
+@pytest.mark.parametrize(("shown", "left"), rows_of(__file__, "lines_without_a_time"))
+def test_lines_without_a_time_lose_it_where_most_have_it(shown, left):
+    assert copied_lines.all_bare(shown) == left

@@ -1,4 +1,4 @@
-"""Parameters, defaults in force, and contradictions; defaults are those of the reference, section 7.4."""
+"""Releases, rules and parameters, defaults in force, and contradictions; expected values are those of the reference, sections 5 to 8."""
 
 import re
 
@@ -6,8 +6,9 @@ import pytest
 from recorded import SMALL, label, whole
 from table import rows_of
 
+from kit.rocketmq import names
 from kit.rocketmq.config import ALIASES, CONFLICTS, PARAMETERS, Settings, conflicts, default_of, guide, ignored
-from kit.rocketmq.versions import RULES, Version
+from kit.rocketmq.versions import FIXED, RULES, Version, rule
 
 V460 = Version(4, 6, 0)
 
@@ -61,13 +62,9 @@ def test_defaults_are_those_of_real_brokers(name):
             assert str(default).lower() == said[name].lower(), name
 
 
-def test_guide_has_every_line_and_knows_what_it_does_not_know():
+def test_data_is_whole_and_the_guide_knows_what_it_does_not_know():
     rows = {row["name"]: row for row in guide(Settings({"transactionCheckMax": "3", "notAParameter": "x"}, V460))}
-    assert rows["transactionCheckMax"]["default"] == 15
-    assert rows["notAParameter"]["parameter"] is None
-
-
-def test_data_is_whole():
+    assert (rows["transactionCheckMax"]["default"], rows["notAParameter"]["parameter"]) == (15, None)
     for old, new in ALIASES.items():
         assert PARAMETERS[old].until and PARAMETERS[new].since
     for conflict in CONFLICTS:
@@ -76,3 +73,47 @@ def test_data_is_whole():
         # A default is in one place only.
         assert not (name in RULES and parameter.default is not None and name != "brokerRole"), name
     assert default_of("nonsense", V460) is None
+
+
+ORDINALS = rows_of(__file__, "ordinals")
+RELEASES = [Version.parse(text) for text in ORDINALS.values()]
+
+
+@pytest.mark.parametrize(("text", "release"), rows_of(__file__, "spellings"))
+def test_every_spelling_is_the_same_release(text, release):
+    if release:
+        assert str(Version.parse(text)) == release
+        return
+    with pytest.raises(ValueError, match="not a RocketMQ version") as caught:
+        Version.parse(text)
+    assert "\n" not in str(caught.value)
+
+
+def test_ordinals_follow_the_enum_and_releases_their_order():
+    assert {number: str(Version.parse(number)) for number in ORDINALS} == ORDINALS
+    assert sorted(RELEASES) == RELEASES
+    assert Version.parse("4.9.8") < Version.parse("5.0.0") < Version.parse("5.3.10")
+
+
+@pytest.mark.parametrize(("name", "at", "value"), rows_of(__file__, "a_rule_is_that_of_the_release"))
+def test_a_rule_is_that_of_the_release(name, at, value):
+    assert rule(name, at) == value
+
+
+def test_rows_are_ordered_and_referenced_and_an_unknown_version_is_unknown_not_a_default():
+    assert rule("transactionCheckMax", None) is FIXED[0].has(None) is None
+    # System busy is retried from 5.3.0 on.
+    assert [2 in rule("retriedResponseCodes", release) for release in ("5.2.0", "5.3.0")] == [False, True]
+    for each in RULES.values():
+        assert [since for since, _ in each.rows] == sorted({since for since, _ in each.rows})
+        assert each.reference
+    assert all(Version.parse(fix.since) in RELEASES and fix.reference for fix in FIXED)
+
+
+def test_topics_and_levels():
+    assert names.delay_seconds()[3] == 10
+    assert names.delay_seconds("1s 2s 4s 6s")[4] == 6
+    with pytest.raises(ValueError, match="messageDelayLevel"):
+        names.delay_seconds("1s 2x")
+    assert names.is_system_topic("DefaultCluster_REPLY_TOPIC")
+    assert not names.is_system_topic("%RETRY%RMQ_SYS_TRACE_TOPIC")

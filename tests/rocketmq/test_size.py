@@ -110,9 +110,7 @@ def test_formula():
     assert size.Record("主题", 5, {"K": "值"}).size == 91 + 6 + 5 + 1 + 3 + 2
 
 
-@pytest.mark.parametrize(
-    ("check_max", "times", "grown"), [(1, None, 26), (9, None, 26), (10, None, 27), (15, None, 27), (15, 9, 1)]
-)
+@pytest.mark.parametrize(("check_max", "times", "grown"), rows_of(__file__, "growth_of_put_backs"))
 def test_growth_of_put_backs(check_max, times, grown):
     assert size.growth(check_max, times) == grown
     half = size.prepared(size.sent("T", 100, broker="4.6.0", transaction=True), 3, "4.6.0")
@@ -120,24 +118,17 @@ def test_growth_of_put_backs(check_max, times, grown):
     assert size.put_back(before, check_max).size - before.size == grown
 
 
-@pytest.mark.parametrize(
-    ("broker", "dledger", "body", "over", "limit", "refused"), rows_of(__file__, "limits_by_version")
-)
-def test_limits_by_version(broker, dledger, body, over, limit, refused):
+@pytest.mark.parametrize("row", rows_of(__file__, "limits_by_version"), ids=str)
+def test_limits_by_version(row):
+    broker, dledger, body, over, limit, refused = row
     record = size.Record("T", body, {"x" * (over - 94): ""})
     assert record.size == body + over
     assert size.refusals(record, broker, limit, dledger=dledger) == refused
 
 
-@pytest.mark.parametrize(
-    ("topic", "broker", "too_long"),
-    [
-        (names.retry_topic("g" * 142), "4.6.0", True), (names.retry_topic("g" * 142), "5.1.0", False), ("g" * 149, "5.1.0", True),
-        ("主" * 127, "4.9.8", False), ("主" * 127, "5.0.0", True),
-    ],
-)  # fmt: skip
-def test_the_limit_of_a_topic(topic, broker, too_long):
-    assert size.refusals(size.Record(topic, 0, {}), broker) == (["topic"] if too_long else [])
+@pytest.mark.parametrize(("prefix", "letter", "times", "broker", "too_long"), rows_of(__file__, "topics"))
+def test_the_limit_of_a_topic(prefix, letter, times, broker, too_long):
+    assert size.refusals(size.Record(prefix + letter * times, 0, {}), broker) == (["topic"] if too_long else [])
 
 
 @given(
@@ -157,8 +148,7 @@ def test_the_safe_body_is_the_largest_whose_put_backs_all_fit(extra, broker, lim
         copies = [size.put_back(half, n) for n in range(1, check_max + 1)]
         return not any(size.refusals(each, broker, limit, dledger=dledger) for each in copies)
 
-    assert fits(got["safe_stored_body"])
-    assert not fits(got["safe_stored_body"] + 1)
+    assert fits(got["safe_stored_body"]) and not fits(got["safe_stored_body"] + 1)
 
 
 def test_no_body_is_safe_where_the_put_back_exceeds_the_properties():
@@ -168,19 +158,15 @@ def test_no_body_is_safe_where_the_put_back_exceeds_the_properties():
         half = size.prepared(size.sent("t", 0, properties, broker="5.3.3", transaction=True), 0, "5.3.3")
         room = extra - half.properties_length
         got = size.rewrites(0, "t", {"k": "v" * room}, broker="5.3.3", check_max=1)
-        assert (got["safe_stored_body"] is not None) == safe
-        assert (got["max_message_size"] is not None) == safe
-
-
-def at_most(raw):
-    """A compressed body is kept even when it grew."""
-    return size.zlib_bound(raw) if raw >= size.COMPRESS_FROM else raw
+        assert (got["safe_stored_body"] is not None) == (got["max_message_size"] is not None) == safe
 
 
 @given(st.integers(0, 5_000_000))
 def test_max_message_size_never_grows_beyond_what_is_safe(stored_bytes):
+    """A compressed body is kept even when it grew."""
     most = size.max_message_size(stored_bytes)
-    assert at_most(most) <= stored_bytes < at_most(most + 1)
+    stored, more = (size.zlib_bound(n) if n >= size.COMPRESS_FROM else n for n in (most, most + 1))
+    assert stored <= stored_bytes < more
 
 
 def test_zlib_bound_holds_for_noise():

@@ -1,13 +1,20 @@
-"""Each layout's sample gives the fields a reader sees in it; the expected values are written by hand."""
+"""What each layout's sample says, written by hand; logs of the recordings; thread dumps; and programs, which are no logs."""
 
 import datetime as dt
+import json
 from pathlib import Path
 
+import attrs
 import pytest
+from folders import opened
+from recorded import log_entries, texts
 from table import rows_of
 
-from kit.formats.logs import entries
+import kit
+from kit.formats.logs import entries, source_code, thread_dumps
 from kit.formats.logs.schema import LogFile, Options
+from kit.formats.printed_times import zone
+from kit.inventory import inventory
 from kit.inventory.sniff import sniff
 from kit.rocketmq.log_layouts import LAYOUTS, table
 from kit.spark.sources import pieces
@@ -71,3 +78,113 @@ def test_a_paste_is_a_text():
     assert sniff(paste.encode(), "what they said.txt") == {
         "source": "text", "layout": "broker", "encoding": None, "seconds_twice": True,
     }  # fmt: skip
+
+
+SMALL = ("healthy-5", "healthy-traced", "transaction-consistency")
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_lines_add_up_and_are_understood(name):
+    files = texts(name)
+    lines = dict.fromkeys(files, 0)
+    for row in log_entries(name):
+        lines[row["file"]] += row["lines"]
+        assert row["layout"] != "unknown", row
+        assert (row["ts"] is None) == (row["layout"] == "mqadmin")
+    read = {path: file.read_bytes() for path, file in files.items()}
+    assert lines == {path: len(data.split(b"\n")) - data.endswith(b"\n") for path, data in read.items()}
+
+
+def test_zone_option():
+    assert [zone(t) for t in (None, "", "+08:00", "-0330", "GMT+8", "UTC", "Asia/Shanghai")] == [
+        None, None, 480, -210, 480, 0, "Asia/Shanghai",
+    ]  # fmt: skip
+
+
+@pytest.mark.spark
+def test_spark_reads_and_selects(spark, tmp_path):
+    from pyspark.sql import functions as F  # noqa: N812
+
+    path = tmp_path / "renamed"
+    path.write_text(
+        "2024-05-14 10:22:31 WARN SendMessageThread_1 - putMessage message topic length too long 149\n\tat a.B\n" * 3
+    )
+    files = json.dumps([{"file": "s.log", "path": str(path), "source": "store"}])
+    plain = spark.read.format("rocketmq.log").option("files", files).load()
+    assert plain.columns == [
+        "file", "line", "lines", "ts", "ts_text", "level", "thread", "logger", "source", "message", "trace", "layout",
+    ]  # fmt: skip
+    logs = spark.read.format("rocketmq.log").option("files", files).option("events", "true").load()
+    rows = (
+        logs.where(F.array_contains("events", "topic-too-long"))
+        .select("line", "offset", F.col("ts").cast("long").alias("s"))
+        .orderBy("line")
+        .collect()
+    )
+    assert [tuple(r) for r in rows] == [(n, (n - 1) // 2 * 100, 1715653351) for n in (1, 3, 5)]
+
+
+JDK8 = rows_of(__file__, "jdk8")
+JDK17 = rows_of(__file__, "jdk17")
+
+
+@pytest.mark.parametrize("given", rows_of(__file__, "threads"), ids=lambda given: given["dump"])
+def test_threads_of_a_dump(given):
+    text = rows_of(__file__, given["dump"])
+    assert thread_dumps.sniff(text.encode()) is given["is_dump"]
+    for thread, expected in zip(thread_dumps.parse(text), given["threads"], strict=True):
+        frames = dict(zip(("first_frame", "second_frame"), thread.frames, strict=False))
+        found = attrs.asdict(thread) | frames | {"time": thread.time and str(thread.time)}
+        assert {name: found[name] for name in expected} == expected
+
+
+def test_two_dumps_in_one_output_are_told_apart():
+    both = thread_dumps.parse("some line of the application\n" + JDK17 + JDK8)
+    assert [t.dump for t in both] == [0, 0, 1, 1]
+
+
+def test_times_are_read_in_the_zone_given():
+    first = next(thread_dumps.read(JDK8.encode(), lambda ms: ms - 8 * 3_600_000))
+    assert first["time"] == 1_000_000 * dt.datetime(2026, 11, 21, 23, 8, 20, tzinfo=dt.UTC).timestamp()
+
+
+def test_a_line_of_blanks_is_gone_through_once():
+    """From each blank on to the last one took hours."""
+    (thread,) = thread_dumps.parse(JDK17.split("\n\n")[0] + '\n"main" #1 tid=0x1\n"' + "\u3000" * 1_000_000)[-1:]
+    assert thread.thread == "main"
+
+
+JAVA, PYTHON, SCRIPT, SHELL = (rows_of(__file__, name) for name in ("java", "python", "script", "shell"))
+PRINTED = rows_of(__file__, "printed")
+PROGRAMS = {"src/FastFailure.java": JAVA, "checker.py": PYTHON, "bin/mqbroker.cmd": SCRIPT, "bin/mqbroker": SHELL}
+
+
+def found(tmp_path, **files):
+    case = opened(tmp_path, files)
+    return {
+        f["cause"]: f["verdict"] for f in kit.triage(case)["findings"] if f["verdict"] in ("confirmed", "suspected")
+    }
+
+
+def test_programs_are_no_logs(tmp_path):
+    assert found(tmp_path, **PROGRAMS) == {}
+    assert {item.kind for item in inventory.take(tmp_path / "e", tmp_path / "ws").items} == {"source_code"}
+
+
+@pytest.mark.parametrize(
+    "text", [PRINTED * 20, '{\n"message": "CODE: 2",\n"status": 500,\n"data": {}\n}\n', "brokerName=broker-a\n# if;\n"]
+)
+@pytest.mark.parametrize("name", ["trace.java", "trace.txt"])
+def test_what_a_program_printed_is_none(text, name):
+    assert not source_code.is_program(text, name)
+
+
+def test_the_name_alone_does_not_make_a_program():
+    assert source_code.is_program(JAVA, "FastFailure.java") and not source_code.is_program(JAVA, "question.md")
+    assert not source_code.is_program("why?\nthe broker is busy\n", "question.py")
+
+
+def test_code_in_a_paste_shows_nothing_but_the_lines_around_it_do(tmp_path):
+    assert found(tmp_path / "code", **{"question.md": f"Why does the broker call this?\n\n```java\n{JAVA}```\n"}) == {}
+    shown = found(tmp_path / "both", **{"question.txt": f"I see\n{PRINTED}and the source says\n{JAVA}"})
+    assert shown == {"broker-busy": "confirmed"}
