@@ -1,9 +1,8 @@
-"""What people paste, as it was printed: text of any encoding, lines without quoting, markup, prompts and colours."""
+"""What people paste, as it was printed: text of any encoding, lines without quoting, prompts and colours."""
 
 from __future__ import annotations
 
 import contextlib
-import html
 import re
 import zlib
 from collections.abc import Iterator
@@ -19,16 +18,13 @@ UNPACKED: Final = 16 << 20
 """Most bytes that are unpacked."""
 
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
-_TAGS: Final = "p|br|div|span|code|pre|a|b|i|em|strong|ul|ol|li|td|th|tr|table|tbody|thead|blockquote|font|img|hr|h[1-6]|details|summary|kbd|u|s"
-_TAG: Final = re.compile(rf"</?(?:{_TAGS})(?:\s[^<>]{{0,300}})?/?>", re.IGNORECASE)
-_NEW_LINE: Final = re.compile(r"<(?:br|/p|/div|/li|/tr)(?:\s[^<>]{0,300})?/?>", re.IGNORECASE)
 _ESCAPED: Final = re.compile(
     r"(?:\\r)?\\n(?:\\t)?(?=[\t ]*(?:at |Caused by|\.\.\. \d|See http|For more |(?:[a-z]\w*\.){2}|\d{4}-\d\d-\d\d|[\"'}]|$))"
 )
 """A line end inside a JSON or Java string before what begins a line; a Windows path may hold the same."""
 _DOCKER: Final = re.compile(r'^\{"log":"(.*?)(?:\\r)?(?:\\n)?","stream":"std(?:out|err)",.{0,200}\}\s*$')
 """A line as Docker's driver json-file keeps it."""
-_QUOTING: Final = re.compile(r"^(?:\s{0,3}(?:[>|│┃＞]|&gt;)\s?)+")
+_QUOTING: Final = re.compile(r"^(?:\s{0,3}[>|│┃＞]\s?)+")
 _FENCE: Final = re.compile(r"^\s*(?:```|~~~)\w*\s*$")
 _CONTAINER: Final = re.compile(
     r"^(?:[\w.-]{1,60}\s{1,20}\|\s|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)\s(?:std(?:out|err)\s[FP]\s+)?(?=\S))"
@@ -83,11 +79,10 @@ def decoded(raw: bytes) -> str:
 
 
 def lines(paste: str) -> Iterator[Line]:
-    """Yield the lines that are not empty. A line ends at LF, or where HTML starts a new one."""
+    """Yield the lines that are not empty."""
     source_line = False
     for number, one in enumerate(_whole(paste.split("\n")), 1):
-        printed = _NEW_LINE.sub("\n", _DOCKER.sub(r"\1", one[:LONGEST]))
-        for part in _ESCAPED.sub("\n", printed).split("\n"):
+        for part in _ESCAPED.sub("\n", _DOCKER.sub(r"\1", one[:LONGEST])).split("\n"):
             text = plain(part)
             if any(map(str.isalnum, text)) and not _FENCE.match(text):
                 below_frame, source_line = source_line, bool(_PYTHON.match(text))
@@ -109,11 +104,8 @@ def _whole(lines: list[str]) -> list[str]:
 
 
 def plain(line: str) -> str:
-    """Return a line without quoting, prompts or markup around it."""
-    text = _TAG.sub("", _COLOUR.sub("", line))
-    if "&" in text:
-        text = html.unescape(text)
-    text = text.replace("\r", "").replace("\ufeff", "").replace("\u00a0", " ").replace("\u200b", "")
+    """Return a line without quoting or prompts around it."""
+    text = _COLOUR.sub("", line).replace("\r", "").replace("\ufeff", "").replace("\u00a0", " ").replace("\u200b", "")
     text = _QUOTING.sub("", text)
     text = _CONTAINER.sub("", copied_lines.bare(text))
     return _PROMPT.sub("", text).strip()

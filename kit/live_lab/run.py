@@ -32,6 +32,8 @@ STEP: Final = 0.5
 CRASHED: Final = 137
 GROWING: Final = 40.0
 """Seconds for an incident to grow after the applications are done."""
+STORED: Final = 400 << 20
+"""Bytes of the store on disk at which a scenario is over in any case."""
 BREATH: Final = 0.15
 """Seconds between two pauses of a series."""
 Watcher = Callable[[str, Reading], None]
@@ -141,7 +143,7 @@ class _Live:
             return "half"
         if scenario.until_errors is not None and reading.transaction_errors >= scenario.until_errors:
             return "errors"
-        if reading.store_bytes >= scenario.store_limit:
+        if reading.store_bytes >= STORED:
             return "store"
         if seconds >= scenario.deadline:
             return "deadline"

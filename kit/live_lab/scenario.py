@@ -45,8 +45,6 @@ class Scenario:
     """Over as soon as this many errors are in transaction.log."""
     deadline: float = 60
     """Over at this time after the start of the applications in any case."""
-    store_limit: int = 400 << 20
-    """Over as soon as the store takes this many bytes on disk."""
     looks: tuple[float, ...] = ()
     """Seconds after the applications started at which the offsets are copied and the consumers' threads are dumped."""
     lookup: str | None = None

@@ -1,5 +1,4 @@
 """The known texts: what RocketMQ, its clients and their hosts print, and what it means.
-`python -m kit.rocketmq.catalogue` lists them.
 
 Each is a row of `texts/*.yaml`; the order of files and rows is the catalogue's. A row with `values` is an `Event`: it
 is looked for in every log, and its values are taken out. A row with a `title` is a `Problem`: it is explained, and
@@ -276,8 +275,3 @@ def event_in(text: str) -> Event | None:
     known = _matches(Event, text)
     matches = [(len(needle) + bool(row.confirm), row) for row, needle in known if re.search(row.confirm, text)]
     return max(matches, key=lambda match: match[0])[1] if matches else None
-
-
-if __name__ == "__main__":
-    for row in EVENTS.values():
-        print(f"{row.slug:28} {row.printed_by.logs:24} {row.printed_by.level:12} {' | '.join(row.texts)}")

@@ -141,7 +141,7 @@ def test_its_lines_and_ids_are_recognised_and_its_words_understood(paste):
 
 
 def test_the_lines_quoted_are_those_with_the_ids():
-    found = context.mixed(f"a\n\n> {pastes.UNIQ}\n<br>b<br>x {pastes.OFFSET} why")
+    found = context.mixed(f"a\n\n> {pastes.UNIQ}\nb x {pastes.OFFSET} why")
     assert found is not None and (found.at, found.offset_ids, found.uniq_keys) == ((3, 4), 1, 1)
 
 
