@@ -57,9 +57,9 @@ def pair(group: str, topic: str, queues: list[Course]) -> Pair:
 
     shrinks (the lag was larger before, in a known order), backlog (it grew in every queue that got messages, and the
     offsets advanced), still (it grew there, but no offset moved), idle (for so long that it would show), backlog_known
-    (two looks, or no lag). Of a single look: behind_everywhere (much waits in every queue, each was consumed from),
-    held_up (the one queue in which much waits, else None), untouched (queues in which much waits and nothing was
-    handled, while another is at its end).
+    (two looks, or no lag), held_up (the one queue in which much waits at last, and not less than at first, else None).
+    Of a single look: behind_everywhere (much waits in every queue, each was consumed from), untouched (queues in which
+    much waits and nothing was handled, while another is at its end).
     """
     p = Pair(group=group, topic=topic, queues=queues, name=f"{topic}@{group}")
     p.lag, p.peak = sum(q.last_lag for q in queues), sum(q.peak for q in queues)
@@ -76,8 +76,9 @@ def pair(group: str, topic: str, queues: list[Course]) -> Pair:
     full = [q for q in queues if q.looks == 1 and q.last_lag > SMALL]
     far = [q for q in full if not q.never_handled]
     waiting = [q for q in queues if q.last_lag > LEAST]
+    alone = waiting if len(waiting) == 1 < len(queues) else []
     p.behind_everywhere = len(far) == len(queues)
-    p.held_up = far[0] if far and len(waiting) == 1 < len(queues) else None
+    p.held_up = next((q for q in alone if q in far or (q.grew and q.last_lag > SMALL and not q.never_handled)), None)
     goes_on = any(q.last_lag <= LEAST and not q.never_handled for q in queues)
     p.untouched = [q for q in full if q.never_handled] if goes_on else []
     return p

@@ -18,6 +18,8 @@ from kit.tables.facts import Facts
 
 ATTEMPTS = 3
 """Attempts of one ordered message from which it counts as never finishing: printed ones, or counted by the client."""
+LASTING = 5
+"""Seconds of attempts from which their queue stands: so far apart are offsets saved (`queue_courses`)."""
 Message = dict[str, Any]
 """What shows the message that blocks a queue: `message`, name of the sentence, with its values, `refs`, and, if known,
 `why` (suspended, endless, deadlock), `frame`, `uniq_key`. Without a message `no_owner`, if nobody pulls the queue.
@@ -32,11 +34,16 @@ def observe(facts: Facts) -> Observed:
     if judged:
         chosen = max(standing, key=lambda qm: (bool(qm[1]), qm[0].end - qm[0].offset), default=judged[0])
         return _stuck(facts, *chosen, stands=bool(standing))
-    pairs = lag.pairs(facts)
-    observed = Observed({"all_known": lag.known(facts)})
-    once = next((p for p in pairs if p.held_up is not None), None)
+    once = next((p for p in lag.pairs(facts) if p.held_up is not None), None)
+    observed = Observed({"all_known": lag.known(facts) and once is None})
     if once is not None:
         queue = once.held_up
+        looked = lag.Stuck(**vars(queue) | {"offset": queue.last_offset, "end": queue.last_end})
+        looked.others, message = len(once.queues) - 1, _in_work(facts, looked)
+        # Attempts of one message are looks at its queue, too.
+        looked.first, looked.last = message.get("during") or (None, None)
+        if looked.first and (looked.last - looked.first).total_seconds() >= LASTING:
+            return _stuck(facts, looked, message, stands=True)
         observed.values |= {
             "group": once.group, "lag_group": once.group, "lag_topic": once.topic, "lag_queue": queue.queue_id,
             "lag_offset": queue.last_offset, "lags_alone": queue.last_lag,
@@ -149,7 +156,7 @@ def _attempts(statement: consumer_logs.Statement) -> int:
 def _attempted(facts: Facts, attempts: list[consumer_logs.Statement]) -> Message:
     last = max(attempts, key=_attempts)
     offset = integer(last.queue_offset)
-    place = last.queue and dict(zip(("topic", "broker", "queue_id"), last.queue, strict=True))
+    place = last.queue and {"topic": last.topic, "broker": last.broker, "queue_id": last.queue[2]}
     return {
         "message": "attempted", "group": last.group, "offset": offset, "count": sum(s.n for s in attempts),
         "times": last.high_reconsume_times, "uniq_key": last.uniq_key, "why": "suspended", "queue": place,

@@ -51,6 +51,8 @@ def observe(facts: Facts) -> Observed:
     wanted = [int(risk["largest"].max())] if risk is not None and len(risk) else [row.last_size for row in over]
     happened = bool(len(named) or (over and sure))
     applies = happened or bool(at_risk)
+    if not (applies or sure or of_properties or facts.has("configs")):
+        limit, safe, at_risk = None, {}, None  # without any configuration the default is an assumption
     bodies = [body for body in safe.values() if body is not None]
     values = {
         "happened": happened, "shown": applies, "limit": limit, "how": "properties" if of_properties else known.how,
