@@ -9,7 +9,6 @@ import json
 import re
 import struct
 from collections.abc import Iterable, Iterator
-from pathlib import PurePosixPath
 from typing import Any, Final
 
 from kit.formats.tables import store_json
@@ -123,7 +122,7 @@ def offsets(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[d
         fields = zip(_CHECKPOINT, struct.unpack(">5q", data[:40]), strict=True) if len(data) >= 40 else ()
         rows: Iterable[Offset] = (("checkpoint", field, None, None, value, None) for field, value in fields if value)
     elif detail["name"] in OFFSETS:
-        rows = _stored(file, data.decode("utf-8-sig", "replace"), is_local=detail["name"] == "localOffset")
+        rows = _stored(data.decode("utf-8-sig", "replace"))
     else:
         rows = ()
     backup = kind != "checkpoint" and detail["backup"]
@@ -133,25 +132,18 @@ def offsets(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[d
     ]  # fmt: skip
 
 
-OFFSETS: Final = ("consumerOffset", "delayOffset", "lmqConsumerOffset", "localOffset")
+OFFSETS: Final = ("consumerOffset", "delayOffset", "lmqConsumerOffset")
 Offset = tuple[str, str, str | None, Any, Any, int | None]
 """(kind, topic, group, queue id, value, line)."""
 
 
-def _stored(file: str, text: str, *, is_local: bool) -> Iterator[Offset]:
-    """Yield the offsets in a file: of groups and of the levels of delayed messages, as a broker stores them; of a
-    broadcasting client (`is_local`), in `…/.rocketmq_offsets/CLIENT ID/GROUP/offsets.json`
-    (client/consumer/store/LocalFileOffsetStore).
-    """
+def _stored(text: str) -> Iterator[Offset]:
+    """Yield the offsets in a file: of groups and of the levels of delayed messages."""
     lines, at = store_json.Lines(text), 0
     for key, value in (store_json.parse_json(text).get("offsetTable") or {}).items():
-        # Keys of a client are objects, with quotes of their own or without.
-        at = max(at, text.find(key, at), text.find(json.dumps(key), at)) if is_local else max(at, lines.find(key, at))
+        at = max(at, lines.find(key, at))
         line, (topic, is_group, group) = lines.of(at), key.partition("@")
-        if is_local:
-            queue, own = store_json.parse_json(key), PurePosixPath(file).parent.name or None
-            yield "local", queue.get("topic"), own, queue.get("queueId"), value, line
-        elif isinstance(value, dict):
+        if isinstance(value, dict):
             yield from (("consumer", topic, group, queue, offset, line) for queue, offset in value.items())
         elif is_group:  # lmqConsumerOffset: one queue each
             yield "consumer", topic, group, 0, value, line

@@ -86,14 +86,6 @@ def _number(text: str) -> float | None:
     return float(text.replace(",", ".")) if LINES["number"].fullmatch(text) else None
 
 
-def _size(text: str, unit: int = 1) -> float | None:
-    """Return the bytes of `9.8g`, `196Mi`, `0B`; of a number without a unit that many times `unit`."""
-    if not (match := LINES["size"].fullmatch(text)):
-        return None
-    times = 1024 ** ("KMGTPE".index(match[2].upper()) + 1) if match[2] else 1 if match[3] else unit
-    return float(match[1].replace(",", ".")) * times
-
-
 def _row(at: int, time: str | None, subject: str | None, names: list[str], cells: list[str]) -> Reader:
     """Yield the numbers among the cells of a row; what is no number is left out."""
     for name, cell in zip(names, cells, strict=False):
@@ -164,58 +156,41 @@ _LONGEST: Final = 1_000
 
 
 def _df(lines: Lines) -> Reader:
-    """Yield `size_bytes`, `used_bytes`, `avail_bytes`, `use%` of each mount point; with -i those of inodes."""
+    """Yield `use%` of each mount point, with -i `iuse%`: of its inodes."""
     time: str | None = None
-    names: list[str] = []
-    unit, before = 1, ""
+    name = before = ""
     for at, line in lines:
         if host_heads.OF_LINE["df"].match(line):
-            names, unit = ["size_bytes", "used_bytes", "avail_bytes", "use%"], 1
-            if "Inodes" in line:
-                names = ["inodes", "iused", "ifree", "iuse%"]
-            elif blocks := next((match for cell in line.split() if (match := LINES["block"].match(cell))), None):
-                unit = int(blocks[1] or 1) * 1024 ** "BKMG".index(blocks[2] or "B")
+            name = "iuse%" if "Inodes" in line else "use%"
         elif (printed := time_of(line)) is not None:
             time = printed
-        elif names and len(line) < _LONGEST and (match := LINES["mount"].match(before + line)):
-            for name, cell in zip(names, match["cells"].split(), strict=True):
-                value = _number(cell.rstrip("%")) if name.endswith("%") else _size(cell.replace(",", "."), unit)
-                if value is not None:
-                    yield at, (time, match["mount"], name, value)
+        elif name and len(line) < _LONGEST and (match := LINES["mount"].match(before + line)):
+            yield at, (time, match["mount"], name, float(match["share"]))
         # A long device name has a line of its own.
         before = f"{line} " if len(line) < _LONGEST and len(line.split()) == 1 else ""
 
 
 def _gc(lines: Lines) -> Reader:
+    """Yield how long each collection stood (`pause_ms`), and the application for a safepoint (`stopped_ms`)."""
     for at, line in lines:
-        stamp, up = LINES["gc_time"].match(line), LINES["uptime"].search(line[:80])
-        subject, values = _collection(line)
-        if values and up:
-            values.append(("uptime_s", float(up[1].replace(",", "."))))
-        yield from ((at, (stamp[1] if stamp else None, subject, name, value)) for name, value in values)
+        if pause := _pause(line):
+            stamp = LINES["gc_time"].match(line)
+            yield at, (stamp[1] if stamp else None, *pause)
 
 
-def _collection(line: str) -> tuple[str | None, list[tuple[str, float]]]:
-    """Return the kind of collection in a line of a GC log, and its values."""
+def _pause(line: str) -> tuple[str, str, float] | None:
+    """Return the kind of pause in a line of a GC log, the name of its length, and that in ms."""
     if new := LINES["gc_new"].search(line):
-        what = new["what"].strip()
-        name = "pause_ms" if what.startswith("Pause") else "concurrent_ms"
-        return what, [(name, float(new["ms"].replace(",", "."))), *_heap(new)]
+        return new["what"].strip(), "pause_ms", float(new["ms"].replace(",", "."))
     if safepoint := LINES["safepoint"].search(line):
-        return f"safepoint {safepoint[1]}", [("stopped_ms", float(safepoint[2]) / 1e6)]
+        return f"safepoint {safepoint[1]}", "stopped_ms", float(safepoint[2]) / 1e6
     if stopped := LINES["stopped"].search(line):
-        return "safepoint", [("stopped_ms", float(stopped[1].replace(",", ".")) * 1000)]
+        return "safepoint", "stopped_ms", float(stopped[1].replace(",", ".")) * 1000
     if not (old := LINES["gc_old"].search(line)) or not (seconds := list(LINES["seconds"].finditer(line))):
-        return None, []
+        return None
     # The last figure in seconds is the whole pause; `real`, rounded to 10 ms, only if absent.
     text = next((m["secs"] for m in reversed(seconds) if m["secs"]), seconds[-1]["real"])
-    # The last sizes outside the inner brackets are those of the whole heap.
-    heap = list(LINES["heap"].finditer(re.sub(r"(?<!^)\[(?!GC|Full)[^\[\]]*\]", "", line)))
-    return old[1], [("pause_ms", float(text.replace(",", ".")) * 1000), *(_heap(heap[-1]) if heap else [])]
-
-
-def _heap(match: re.Match[str]) -> list[tuple[str, float]]:
-    return [(f"{name}_bytes", _size(match[name]) or 0.0) for name in ("before", "after", "total") if match[name]]
+    return old[1], "pause_ms", float(text.replace(",", ".")) * 1000
 
 
 _READERS: Final[dict[str, Callable[[Lines], Reader]]] = {

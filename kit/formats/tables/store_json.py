@@ -15,8 +15,6 @@ _KEY: Final = re.compile(r'"(\w{3,40})"\s*:')
 _INT_KEY: Final = re.compile(r"([{,]\s*)(-?\d+)(\s*:)")
 """fastjson writes integer keys without quotes (`ConsumerOffsetSerializeWrapper`); names have quotes."""
 _COLON: Final = re.compile(r"\s*:")
-_QUEUE_KEY: Final = re.compile(r"([{,]\s*)(\{[^{}]*\})(\s*:)")
-"""It writes keys that are objects as such: queues in a client's offsets (OffsetSerializeWrapper)."""
 
 
 def is_backup(file: str) -> bool:
@@ -31,7 +29,7 @@ def sniff(text: str, file: str) -> dict[str, Any] | None:
     if table == "consumerOffset":
         inside = re.search(r'"offsetTable"\s*:\s*\{\s*("?\{|.)', text)
         if inside and inside[1].endswith("{"):
-            table = "localOffset"  # a key that is an object: a client's own offsets
+            table = "localOffset"  # a key that is an object: a broadcasting client's own offsets, which are not read
         elif inside and inside[1] != '"':
             # Integer keys straight below: levels. An empty table is told by its name only.
             table = "delayOffset" if inside[1] != "}" or stem == "delayOffset" else "consumerOffset"
@@ -49,7 +47,6 @@ def parse_json(text: str) -> Any:
         try:
             return json.loads(text)
         except ValueError:
-            text = _QUEUE_KEY.sub(lambda key: key[1] + json.dumps(key[2]) + key[3], text)
             return json.loads(_INT_KEY.sub(r'\1"\2"\3', text))
     except RecursionError as error:
         raise ValueError("nested too deep") from error
