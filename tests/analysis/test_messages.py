@@ -161,15 +161,10 @@ NAME = "healthy-traced"
 TOPIC = "RMQ_SYS_TRACE_TOPIC"
 
 
-@pytest.fixture(scope="module")
-def case():
-    return recorded.case(NAME)
-
-
 @pytest.mark.recordings
 @pytest.mark.spark
-def test_a_message_and_what_clients_wrote_about_it(case):
-    records = list(recorded.truth(NAME))
+def test_a_message_what_clients_wrote_about_it_and_the_id_of_a_trace_itself():
+    case, records = recorded.case(NAME), list(recorded.truth(NAME))
     about = [r for r in records if r["topic"] == TOPIC]
     copies: dict[str, set[str]] = {}
     for record in records:
@@ -186,12 +181,7 @@ def test_a_message_and_what_clients_wrote_about_it(case):
         assert {t["uniq_key"] for t in told["traces"]} == {key} and "Pub" in {t["type"] for t in told["traces"]}
         assert all("line" in mention for mention in told["mentions"])
         assert f"@{min(places)}  type=" in console.life(told, "en")
-
-
-@pytest.mark.recordings
-@pytest.mark.spark
-def test_the_id_of_a_trace_record_itself(case):
-    record = next(r for r in recorded.truth(NAME) if r["topic"] == TOPIC)
+    record = about[0]
     for asked in (record["msg_id"], record["properties"]["UNIQ_KEY"]):
         told = kit.trace(case, asked)
         assert told["records"] == [] and told["gaps"] == []

@@ -67,9 +67,7 @@ def judged(every, minutes, starts="", times=True):
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize(
-    ("given", "timed", "outside", "goes_on"), rows_of(__file__, "a_text_of_a_start_goes_on_or_not")
-)
+@pytest.mark.parametrize(("given", "timed", "outside", "goes_on"), rows_of(__file__, "texts_of_a_start"))
 def test_a_text_of_a_start_goes_on_or_not(given, timed, outside, goes_on):
     found = judged(*given)
     assert (found.timed, found.outside, found.place is not None) == (timed, outside, goes_on)
@@ -82,7 +80,7 @@ def broker_log(folder, seconds):
     return case
 
 
-def test_what_goes_on_is_a_symptom_with_its_place_and_time(tmp_path):
+def test_what_goes_on_is_a_symptom_with_its_place_and_time_and_else_it_is_said_why_not(tmp_path):
     case = broker_log(tmp_path, range(0, 3600, 10))
     assert TEXT not in set(noise.harmless_texts(case.facts)["slug"])
     (finding,) = [each for each in known_problems.examine(case.facts) if each.cause == "group-not-connected"]
@@ -94,9 +92,7 @@ def test_what_goes_on_is_a_symptom_with_its_place_and_time(tmp_path):
     lanes = timeline.table(case.facts, [])
     (lane,) = lanes[lanes["en"].str.endswith("without a start or stop")].to_dict("records")
     assert (lane["lane"], lane["count"], lane["line"]) == ("consumers", 360, 1)
-
-
-def test_what_does_not_go_on_is_harmless_and_it_is_said_why(tmp_path):
-    row = noise.harmless_texts(broker_log(tmp_path, range(0, 30, 10)).facts).set_index("slug").loc[TEXT]
+    # What does not go on is harmless.
+    row = noise.harmless_texts(broker_log(tmp_path / "b", range(0, 30, 10)).facts).set_index("slug").loc[TEXT]
     assert row["count"] == 3
     assert "here 3 of 3 are further than 60 s from any" in row["why"]

@@ -63,7 +63,7 @@ def lost(case):
     return {row.key: None if pd.isna(row.originals) else row.originals == 0 for row in failed.itertuples()}
 
 
-def test_what_may_lie_in_a_missing_file_is_not_known(tmp_path):
+def test_what_may_lie_in_a_missing_file_is_not_known_and_one_damaged_record_leaves_the_count(tmp_path):
     case = kit.open_case(evidence(tmp_path / "e", leave_out="1"), tmp_path / "ws")
     (stretch,) = brokers.stretches(case.facts)
     # The last record before it is of second 9, the first one behind it of second 40.
@@ -72,10 +72,7 @@ def test_what_may_lie_in_a_missing_file_is_not_known(tmp_path):
     assert lost(case) == {"K5": None, "K25": None, "K45": True}
     assert sends.ledger(case.facts).lost is None
     assert causes.examine(case.facts, "broker-busy").figures["lost"] is None
-
-
-def test_one_damaged_record_leaves_the_count(tmp_path):
-    case = kit.open_case(evidence(tmp_path / "e", hurt=100), tmp_path / "ws")
+    case = kit.open_case(evidence(tmp_path / "d", hurt=100), tmp_path / "ws")
     assert sends.ledger(case.facts).lost == 3
 
 

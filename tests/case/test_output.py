@@ -105,19 +105,13 @@ def test_what_a_killed_run_left_is_swept(tmp_path):
         write(tmp_path)
 
 
-def test_a_second_command_at_once_is_refused(tmp_path):
+def test_a_second_command_is_refused_a_file_that_appears_is_kept_and_the_marker_names_files_alone(tmp_path):
     with output.into(tmp_path, "logs"), pytest.raises(output.OutputRefused, match="another command"):
         write(tmp_path, "decode")
-
-
-def test_a_file_that_appears_meanwhile_is_kept(tmp_path):
     with pytest.raises(output.OutputRefused), output.into(tmp_path, "logs") as folder:
         (folder / "one").write_text("1")
         (tmp_path / "mine").write_text("precious")
     assert visible(tmp_path) == {"mine": "precious"}
-
-
-def test_the_marker_names_files_and_nothing_of_this_machine(tmp_path):
     write(tmp_path / "out")
     text = (tmp_path / "out" / output.MARKER).read_text()
     assert str(tmp_path) not in text and json.loads(text)["files"].keys() == MADE.keys()

@@ -32,30 +32,34 @@ def opened(tmp_path, store=""):
     return folders.opened(tmp_path, {f"rocketmqlogs/{name}.log": text for name, text in logs.items()})
 
 
-def test_the_last_start_says_what_is_in_force(tmp_path):
+def test_the_last_start_says_what_is_in_force_and_the_timeline_shows_the_upgrade(tmp_path):
     case = opened(tmp_path)
     assert setup.broker_versions(case.facts) == ("4.9.3", "5.1.4")
     assert setup.releases_at(case.facts) == ("5.1.4",)
     assert setup.releases_at(case.facts, at=dt.datetime(2024, 5, 6, 12, tzinfo=dt.UTC)) == ("4.9.3",)
     value, where, _ = setup.setting(case.facts, "transactionCheckMax")
     assert value == "20" and where is not None and where.file.endswith("broker.log")
+    rows = timeline.table(case.facts, [])
+    (row,) = rows[rows["en"].str.contains("before, it ran")].to_dict("records")
+    assert row["en"] == f"The broker at {ADDRESS} starts with release 5.1.4; before, it ran 4.9.3"
+    assert row["at"] == dt.datetime(2024, 5, 7, 1, tzinfo=dt.UTC)
+    assert case.line(row["file"], row["line"]).endswith("rocketmqHome=/opt/rocketmq-all-5.1.4-bin-release")
 
 
-@pytest.mark.parametrize(("day", "release", "how"), [(6, "4.9.3", "total"), (7, "5.1.4", "body+64k")])
-def test_a_limit_is_that_of_the_release_which_refused(tmp_path, day, release, how):
+REFUSED = [
+    (6, "message size exceeded, msg total size: 5000000, msg body size: 4999000, maxMessageSize: 4194304", {"version": "4.9.3", "how": "total"}),
+    (7, "message size exceeded, msg total size: 5000000, msg body size: 4999000, maxMessageSize: 4194304", {"version": "5.1.4", "how": "body+64k"}),
+    (7, "message body size exceeded, msg total size: 1048789, msg body size: 1048577, maxMessageSize: 1048576",
+     {"how": "body+64k", "limit": 1048576, "known": "printed"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("day", "refused", "limits"), REFUSED)
+def test_a_limit_is_that_of_the_release_which_refused_and_a_refused_body_prints_it(tmp_path, day, refused, limits):
     """store/CommitLog 4.9.3 compares the whole record, store/MessageExtEncoder 5.1.4 the body, and the record with 64 KiB more."""
-    refused = "message size exceeded, msg total size: 5000000, msg body size: 4999000, maxMessageSize: 4194304"
     store = f"2024-05-{day:02} 18:00:00 WARN SendMessageThread_1 - {refused}\n"
     known = sizes.limits(opened(tmp_path, store).facts)
-    assert (known.version, known.how) == (release, how)
-
-
-def test_a_refused_body_prints_the_limit_itself(tmp_path):
-    """Also of releases that allow a record 64 KiB more: store/MessageExtEncoder 5.1.4."""
-    refused = "message body size exceeded, msg total size: 1048789, msg body size: 1048577, maxMessageSize: 1048576"
-    store = f"2024-05-07 18:00:00 WARN SendMessageThread_1 - {refused}\n"
-    known = sizes.limits(opened(tmp_path, store).facts)
-    assert (known.how, known.limit, known.known) == ("body+64k", 1048576, "printed")
+    assert {name: getattr(known, name) for name in limits} == limits
 
 
 def test_a_member_of_a_dledger_group_is_no_slave(tmp_path):
@@ -65,15 +69,6 @@ def test_a_member_of_a_dledger_group_is_no_slave(tmp_path):
     facts = folders.opened(tmp_path, {"broker/broker.log": log, "broker/broker.conf": conf}).facts
     assert [(each.name, each.slave) for each in brokers.all_of(facts)] == [("broker-a", False)]
     assert [each.name for each in setup.from_case(facts).brokers] == ["broker-a"]
-
-
-def test_the_timeline_shows_the_upgrade(tmp_path):
-    case = opened(tmp_path)
-    rows = timeline.table(case.facts, [])
-    (row,) = rows[rows["en"].str.contains("before, it ran")].to_dict("records")
-    assert row["en"] == f"The broker at {ADDRESS} starts with release 5.1.4; before, it ran 4.9.3"
-    assert row["at"] == dt.datetime(2024, 5, 7, 1, tzinfo=dt.UTC)
-    assert case.line(row["file"], row["line"]).endswith("rocketmqHome=/opt/rocketmq-all-5.1.4-bin-release")
 
 
 def test_rolled_logs_are_said_so():

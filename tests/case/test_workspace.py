@@ -47,8 +47,7 @@ def test_a_killed_writer_leaves_no_table_and_no_lock(tmp_path):
     assert ended(forked(_write_and_die, here.folder)) == 9
     assert here.table("t") is None
     with here.writing("t") as part:
-        assert part is not None
-        assert list(part.iterdir()) == []
+        assert part is not None and list(part.iterdir()) == []
 
 
 def _write(folder, said):
@@ -62,8 +61,7 @@ def test_two_writers_at_once(tmp_path):
     here = place(tmp_path)
     assert [ended(each) for each in [forked(_write, here.folder, said) for said in ("a", "b")]] == [0, 0]
     folder = here.table("t")
-    assert folder is not None
-    assert (folder / "x").read_text() in ("a", "b")
+    assert folder is not None and (folder / "x").read_text() in ("a", "b")
     assert sorted(p.name for p in folder.iterdir()) == [ws.DONE, "x"]
 
 
@@ -90,12 +88,16 @@ def test_list_and_clean_touch_only_their_own(tmp_path):
     assert [p.name for p in (tmp_path / "cache").iterdir()] == ["mine.txt"]
 
 
-def test_torn_json_counts_as_none(tmp_path):
+def test_torn_json_counts_as_none_and_about_names_the_copy_that_was_opened_last(tmp_path):
     here = place(tmp_path)
     here.write_json("a", {"x": 1})
     assert here.read_json("a") == {"x": 1}
     (here.folder / "a.json").write_text('{"x"')
     assert here.read_json("a") is None
+    shutil.copytree(tmp_path / "evidence", tmp_path / "copy")
+    again = ws.Workspace.for_evidence(tmp_path / "copy", tmp_path / "cache", "ab" * 32)
+    assert here.folder == again.folder
+    assert [one.evidence for one in ws.every_workspace(tmp_path / "cache")] == [str((tmp_path / "copy").resolve())]
 
 
 def _work(root, ready):
@@ -201,11 +203,3 @@ def test_a_full_disk_is_known_however_it_is_passed_on():
     circle.__context__ = RuntimeError("b")
     circle.__context__.__context__ = circle
     assert not disk.is_full(circle)
-
-
-def test_about_names_the_copy_that_was_opened_last(tmp_path):
-    here = place(tmp_path)
-    shutil.copytree(tmp_path / "evidence", tmp_path / "copy")
-    again = ws.Workspace.for_evidence(tmp_path / "copy", tmp_path / "cache", "ab" * 32)
-    assert here.folder == again.folder
-    assert [one.evidence for one in ws.every_workspace(tmp_path / "cache")] == [str((tmp_path / "copy").resolve())]

@@ -85,13 +85,11 @@ def test_a_picture_is_drawn_of_whatever_columns_there_are():
     assert drawn["xaxis"]["tickformatstops"][1]["value"].startswith("%H:%M:%S")
 
 
-def test_a_page_draws_a_chart_from_what_it_holds():
+def test_a_page_draws_a_chart_from_what_it_holds_which_is_plotlys_own_release():
     html = transactions.growth(incidents.growth_frame())._repr_mimebundle_()["text/html"]
     assert "rmqKitPlotly" in html and "</script><" not in html.removesuffix("</script>") and "http" not in html
     assert "DecompressionStream" in offline.library() and len(offline.library()) < 700_000
-
-
-def test_the_library_in_a_page_is_plotlys_own_release_and_draws_every_kind_of_chart():
+    # The library draws every kind of chart.
     release = re.compile(r"plotly\.js v([\d.]+)")
     assert release.findall(offline.source()[:80]) == release.findall(get_plotlyjs()[:200])
     used = {trace.type for draw, frame in frames.CHARTS.values() for trace in draw(frame, "en").figure.data}
@@ -152,7 +150,7 @@ def test_refusals_are_one_row_a_file():
     assert "900,000" in text and "4,001" in text and "回查：回写" in text
 
 
-def test_moments_that_decide_are_numbered_and_every_row_says_where():
+def test_moments_that_decide_are_numbered_in_lanes_and_every_row_says_where():
     told = overview.rows(incidents.result_table("timeline"))
     assert list(told["number"].fillna(0)) == [1, 0] and list(told["decides"]) == ["◆", ""]
     assert list(told["place"]) == ["broker/store/commitlog/00000000000000000000 @ 18468", "broker/logs/store.log:17"]
@@ -166,9 +164,7 @@ def test_moments_that_decide_are_numbered_and_every_row_says_where():
     assert [str(at)[17:19] for at in bars.x[:2]] == ["07", "50"]
     assert len(marks.x) == 1 and list(deciding.text) == ["1"]
     assert "2 moments from 2024-05-14 02:00:00 to 02:00:50 UTC" in chart.reading
-
-
-def test_numbers_of_marks_that_lie_on_each_other_are_written_side_by_side():
+    # Numbers of marks that lie on each other are written side by side.
     row = incidents.result_table("timeline").iloc[[0]]
     seconds = [0, 0, 1, 50, 100]
     frame = pd.concat([row] * len(seconds), ignore_index=True)

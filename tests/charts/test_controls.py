@@ -105,23 +105,18 @@ def test_msgid_takes_ids_apart_in_both_languages():
     assert "存储主机" in CliRunner().invoke(cli, ["msgid", OFFSET, "--lang", "zh"]).output
 
 
-def test_a_life_is_printed_without_anything_that_acts_on_a_terminal():
-    text = console.life(traced(), "en")
+def test_a_life_is_printed_drawn_and_listed():
+    told = traced()
+    text = console.life(told, "en")
     assert "\x1b" not in text and "4 copies" in text and "retry 1" in text and "and 20 more" in text
-    assert console.life(json.loads(json.dumps(traced())), "zh").count("副本") >= 1
-
-
-def test_a_journey_has_a_lane_for_each_stage_and_one_for_the_consumer():
-    chart = messages.traced(traced())
+    assert console.life(json.loads(json.dumps(told)), "zh").count("副本") >= 1
+    # A lane for each stage and one for the consumer.
+    chart = messages.traced(told)
     assert list(chart.figure.layout.yaxis.categoryarray) == ["half", "commit", "schedule", "retry 1", "consumer"]
     copies, ends, links = chart.figure.data
     assert (len(copies.x), len(ends.x), sum(x is not None for x in links.x)) == (4, 1, 6)
     assert len(chart.table) == 5 and "4 offset ids" in chart.reading and "1 of them successful" in chart.reading
     assert "<b>x" not in chart.figure.to_json()
-
-
-def test_tables_of_a_life():
-    told = traced()
     shown = [
         draw(told)
         for draw in (messages.copies, messages.deliveries, messages.mentions, messages.consumers, messages.gaps)

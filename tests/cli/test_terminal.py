@@ -102,7 +102,7 @@ def test_equal_copies_of_a_message_are_counted():
 
 @pytest.mark.spark
 @pytest.mark.seconds
-def test_exit_codes_of_a_paste(tmp_path):
+def test_exit_codes_of_a_paste_and_of_a_selection_that_matches_nothing(tmp_path):
     workspace = ("--workspace", str(tmp_path / "ws"))
     piped = run("triage", "-", "--json", "-", *workspace, text=BUSY)
     findings = json.loads(piped.stdout)
@@ -112,11 +112,6 @@ def test_exit_codes_of_a_paste(tmp_path):
     path.write_text(BUSY)
     nowhere = run("trace", str(path), "0A140D151A0C0C387F4466B0BCE60000", *workspace)
     assert nowhere.exit_code == 5 and nowhere.stderr.count("\n") == 1
-
-
-@pytest.mark.spark
-@pytest.mark.seconds
-def test_a_selection_that_matches_nothing_is_said(tmp_path):
     evidence = tmp_path / "evidence" / "store" / "commitlog"
     put(evidence / ("0" * 20), stores.store([stores.Record(topic=b"orders")] * 3).data)
     at = (str(tmp_path / "evidence"), "--workspace", str(tmp_path / "ws"), "--out")

@@ -219,13 +219,10 @@ def test_a_store_named_by_hand_is_taken_as_it_lies(home, listed):
     assert shown.count("broker/store/commitlog/0") == 6 and "NO STORE /somewhere/else" in listed(script())
 
 
-def test_wrong_options_end_with_2_and_help_lists_them(home, quick):
+def test_wrong_options_and_times_are_refused_before_anything_is_printed(home, quick):
     for wrong in (["--nonsense"], ["--max-gb", "many"], ["--out"]):
         assert run(home, quick, script(), *wrong).returncode == 2
     assert "--list" in run(home, quick, script(), "--help").stdout
-
-
-def test_times_are_checked_before_anything_is_printed():
     with pytest.raises(ValueError, match="not an ISO time"):
         script(since="yesterday")
     with pytest.raises(ValueError, match="after --until"):

@@ -159,24 +159,20 @@ def test_a_window(spark, evidence, tmp_path):
 
 
 @pytest.mark.spark
-def test_one_message_is_cut_with_all_its_records(spark, evidence, tmp_path):
-    halves = [t for t in recorded.truth(NAME) if t["topic"] == "RMQ_SYS_TRANS_HALF_TOPIC"]
+def test_one_message_is_cut_with_all_its_records_and_a_topic_too(spark, evidence, tmp_path):
+    truth = list(recorded.truth(NAME))
+    halves = [t for t in truth if t["topic"] == "RMQ_SYS_TRANS_HALF_TOPIC"]
     key = halves[0]["properties"]["UNIQ_KEY"]
     run(evidence, "--out", tmp_path / "one", "--id", key)
     case = kit.open_case(tmp_path / "one")
     kept = {r.physical_offset for r in case.records.select("physical_offset").collect()}
-    assert kept >= {t["physical_offset"] for t in recorded.truth(NAME) if t["properties"].get("UNIQ_KEY") == key}
-    assert kept < {t["physical_offset"] for t in recorded.truth(NAME)}
+    assert kept >= {t["physical_offset"] for t in truth if t["properties"].get("UNIQ_KEY") == key}
+    assert kept < {t["physical_offset"] for t in truth}
     before, after = (kit.trace(kit.open_case(folder), key) for folder in (evidence, tmp_path / "one"))
     for part in ("records", "ops", "uniq_keys"):
         assert after[part] == before[part]
     said = [[(m["file"], m["text"]) for m in life["mentions"]] for life in (before, after)]
     assert said[0] == said[1]
-
-
-@pytest.mark.spark
-def test_a_topic(spark, evidence, tmp_path):
-    truth = list(recorded.truth(NAME))
     topic = next(t["properties"]["REAL_TOPIC"] for t in truth if "REAL_TOPIC" in t["properties"])
     run(evidence, "--out", tmp_path / "t", "--topic", topic)
     kept = {r.physical_offset for r in kit.open_case(tmp_path / "t").records.select("physical_offset").collect()}

@@ -179,23 +179,17 @@ def test_what_was_cut_off_halfway_is_copied_again(bucket, tmp_path, monkeypatch)
     assert held(remote.fetch(bucket.as_uri(), tmp_path / "ws")) == held(bucket)
 
 
-def test_one_object_is_one_file(bucket, tmp_path):
-    copy = remote.fetch((bucket / "broker.conf").as_uri(), tmp_path / "ws")
+def test_one_object_is_one_file_findings_name_the_uri_and_nothing_there_is_one_line(bucket, tmp_path):
+    copy = remote.fetch((bucket / "broker.conf").as_uri(), tmp_path / "one")
     assert copy.name == "broker.conf" and copy.read_text().startswith("brokerName")
-
-
-def test_findings_name_the_uri_and_not_the_copy(bucket, tmp_path):
     case = kit.open_case(bucket.as_uri(), tmp_path / "ws")
     assert case.name == bucket.as_uri() and case.path.is_relative_to(tmp_path / "ws")
     assert {item.file for item in case.unzoned.items} == set(held(bucket))
+    said = CliRunner().invoke(cli, ["inventory", f"{bucket.as_uri()}-not", "--workspace", str(tmp_path / "ws")])
+    assert said.exit_code == 2 and "no object found" in said.output and said.output.count("\n") == 1
 
 
 def test_credentials_are_not_shown():
     shown = remote.without_credentials("s3://AKIA:secret@bucket/incident?endpoint_override=10.0.0.1%3A9000")
     assert shown == "s3://bucket/incident"
     assert [remote.is_remote(each) for each in ("s3://bucket/x", "incident/s3:/x", Path("/x"))] == [True, False, False]
-
-
-def test_nothing_there_is_one_line(bucket, tmp_path):
-    said = CliRunner().invoke(cli, ["inventory", f"{bucket.as_uri()}-not", "--workspace", str(tmp_path / "ws")])
-    assert said.exit_code == 2 and "no object found" in said.output and said.output.count("\n") == 1

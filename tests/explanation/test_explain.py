@@ -41,9 +41,7 @@ def test_ids_are_taken_apart_and_paired():
     assert "10.20.16.11:10911" in by_kind[OFFSET]["meaning"] and "7909" in by_kind[OFFSET]["meaning"]
     assert OFFSET in by_kind[UNIQ]["meaning"] and UNIQ in by_kind[OFFSET]["meaning"]
     assert rows[0]["slug"] == "send-result"
-
-
-def test_a_printed_message_is_paired_with_the_offset_id_of_its_place():
+    # A printed message is paired with the offset id of its place:
     # 0x1EE5 is 7909.
     printed = f"MessageExt [queueId=1, storeSize=300, queueOffset=0, sysFlag=0, commitLogOffset=7909, properties={{UNIQ_KEY={UNIQ}}}]"
     rows = explain(f"{printed}\nqueryMsgById -i {OFFSET}")
@@ -140,18 +138,13 @@ def test_its_lines_and_ids_are_recognised_and_its_words_understood(paste):
     assert bool(context.overtaken(paste.text)) == ("check-overtakes-local" in slugs) == overtaken
 
 
-def test_the_lines_quoted_are_those_with_the_ids():
+def test_ids_that_are_compared_are_quoted_and_what_says_nothing_is_told_apart():
     found = context.mixed(f"a\n\n> {pastes.UNIQ}\nb x {pastes.OFFSET} why")
     assert found is not None and (found.at, found.offset_ids, found.uniq_keys) == ((3, 4), 1, 1)
-
-
-def test_text_that_has_something_to_explain():
     explained = (pastes.UNIQ, pastes.OFFSET.lower(), "checkLocalTransaction during the local transaction")
     others = ("0123456789abcdef0123456789abcdef  archive.zip", "a shopping list")
     assert [text for text in (*explained, *others) if context.speaks(text)] == [*explained]
-
-
-def test_lines_of_a_clients_log_compare_no_ids():
+    # Lines of a client's log compare no ids.
     printed = (
         f"2026-11-22 07:50:22,022 WARN RocketmqClient - Message{{topic='orders', flag=0, properties={{UNIQ_KEY={pastes.UNIQ}, WAIT=true}}, body=[123], transactionId='null'}}\n"
         f"2026-11-22 07:50:23,023 INFO RocketmqClient - send expire msg back. topic=orders, msgId={pastes.OFFSET}, queueId=0\n"

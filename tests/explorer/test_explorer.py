@@ -58,7 +58,7 @@ def explored(case, **narrowed):
     return kit.explore(case, interactive=False, **narrowed)
 
 
-def test_every_entry_and_every_record_once(case):
+def test_every_entry_and_every_record_once_and_arguments_narrow_both(case):
     explorer = explored(case)
     assert len(explorer.entries) == 30 and list(explorer.entries["line"]) == list(range(1, 31))
     assert len(explorer.records) == 12 and set(explorer.records["topic"]) == {"orders", "stock"}
@@ -66,9 +66,6 @@ def test_every_entry_and_every_record_once(case):
     # As they are, not as they are shown: the hostile characters too.
     assert explorer.entries["message"].iloc[1].endswith(f"{IMAGE}{RLO}")
     assert explorer.records["store_timestamp"].iloc[0] == pd.Timestamp(START, unit="ms", tz="UTC")
-
-
-def test_arguments_narrow_both_where_both_have_the_field(case):
     until = dt.datetime(2026, 11, 20, 23, 19, 30, tzinfo=dt.UTC)
     narrowed = explored(case, topics="orders", since="2026-11-20T23:19:22Z", until=until)
     # Records 2, 4, 6, 8, 10 are of `orders`; entries 3, 5, 7, 9 name it (the one of second 10 + 20 does not).
@@ -244,29 +241,22 @@ def test_everything_selected_as_a_spark_frame(case, spark):
     assert {row["line"] for row in explorer.spark("entries").select("line").collect()} == set(explorer.entries["line"])
 
 
-UTC = dt.UTC
-
-
-def test_it_is_made_of_plain_arguments_and_gives_them_back():
+def test_a_selection_is_made_of_plain_arguments_and_narrows_any_table():
     chosen = Selection("2026-11-20T10:00:00+08:00", "", topics="T", levels=["WARN", "ERROR", "WARN"])
-    assert chosen.since == dt.datetime(2026, 11, 20, 2, tzinfo=UTC) and chosen.until is None
+    assert chosen.since == dt.datetime(2026, 11, 20, 2, tzinfo=dt.UTC) and chosen.until is None
     assert chosen.as_dict() == {"since": "2026-11-20T02:00:00+00:00", "topics": ["T"], "levels": ["WARN", "ERROR"]}
     assert Selection(**chosen.as_dict()) == chosen
     assert chosen.options() == {"since": "2026-11-20T02:00:00+00:00"}
     with pytest.raises(ValueError, match="ISO"):
         Selection("yesterday")
-
-
-def test_two_leave_what_both_leave():
+    # Two leave what both leave.
     wide = Selection("2026-11-20T00:00", "2026-11-20T10:00", topics=["A", "B"])
     narrow = Selection("2026-11-20T01:00", "2026-11-20T11:00", topics=["B"], stages="half")
     both = wide & narrow
     assert (both.since, both.until) == (narrow.since, wide.until)
     assert (both.topics, both.stages) == (("B",), ("half",))
     assert wide & Selection() == wide
-
-
-def test_it_narrows_any_table_by_the_columns_it_knows():
+    # It narrows any table by the columns it knows.
     chosen = Selection("2026-11-20T00:00:01", "2026-11-20T00:00:02", topics="T", events=["busy"])
     times = pd.to_datetime([f"2026-11-20T00:00:0{n}" for n in range(4)])
     frame = pd.DataFrame({"store_timestamp": times, "topic": ["T", "T", "U", "T"], "n": range(4)})

@@ -22,13 +22,6 @@ def test_numbers_lose_their_fraction(text, expected):
     assert values.truncated(text) == expected
 
 
-def test_the_years_that_nanoseconds_count():
-    epoch = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - arithmetic only
-    ms = [(dt.datetime(year, 1, 1) - epoch) // dt.timedelta(milliseconds=1) for year in (1677, 1678, 2261, 2262, 9999)]  # noqa: DTZ001
-    assert [printed_times.instant(m) is not None for m in ms] == [False, True, True, False, False]
-    assert printed_times.instant(1e30) is printed_times.instant(math.nan) is printed_times.instant(math.inf) is None
-
-
 MAP = pa.map_(pa.string(), pa.string())
 SCHEMA = pa.schema([("n", pa.int32()), ("t", pa.timestamp("us", "UTC")), ("s", pa.string()), ("m", MAP)])
 ODD = st.sampled_from([None, "\ud800", [("a", "\udfff")]])
@@ -44,9 +37,13 @@ def test_a_batch_of_anything(rows):
         assert text is None or text.encode().decode() == text
 
 
-def test_only_what_does_not_fit_is_lost():
+def test_only_what_does_not_fit_is_lost_and_which_years_nanoseconds_count():
     rows = [{"n": 1, "t": 0, "s": "a", "m": [("k", "v")]}, {"n": 2**31, "t": 2**64, "s": "\ud800", "m": None}]
     assert values.batch(rows, SCHEMA).to_pylist() == [
         {"n": 1, "t": dt.datetime(1970, 1, 1, tzinfo=dt.UTC), "s": "a", "m": [("k", "v")]},
         {"n": None, "t": None, "s": "\\ud800", "m": None},
     ]
+    epoch = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - arithmetic only
+    ms = [(dt.datetime(year, 1, 1) - epoch) // dt.timedelta(milliseconds=1) for year in (1677, 1678, 2261, 2262, 9999)]  # noqa: DTZ001
+    assert [printed_times.instant(m) is not None for m in ms] == [False, True, True, False, False]
+    assert printed_times.instant(1e30) is printed_times.instant(math.nan) is printed_times.instant(math.inf) is None

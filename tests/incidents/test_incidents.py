@@ -65,17 +65,17 @@ def test_likeness_is_the_shared_weight_over_all_of_it(reports, tmp_path):
     assert kit.incidents.start(reports).alike().frame["likeness"].tolist() == [1.0, 0.35]
 
 
-def test_what_was_known_before_is_told_with_the_names_both_have(reports):
-    frame = kit.incidents.start(reports).known_before().frame
+def test_what_was_known_before_and_what_is_most_like_it(reports):
+    history = kit.incidents.start(reports)
+    frame = history.known_before().frame
     assert frame[["name", "cause", "earlier", "known_as", "same"]].values.tolist() == [
         ["b/second", "broker-busy", "first", "suspected", "orders"]
     ]
-
-
-def test_the_latest_is_compared_with_the_one_most_like_it(reports):
-    table = kit.incidents.start(reports).compare()
+    table = history.compare()
     assert "first" in table.caption and "b/second" in table.caption
     assert ["The broker was busy", "verdict", "suspected", "confirmed", ""] in table.frame.values.tolist()
+    with pytest.raises(KeyError, match="b/second"):
+        history.alike("nowhere")
 
 
 @pytest.mark.parametrize("where", ["missing", "file"])
@@ -88,12 +88,7 @@ def test_what_is_no_folder_is_said_and_every_table_is_empty(tmp_path, where):
         assert table.frame.empty
 
 
-def test_an_unknown_name_lists_those_there_are(reports):
-    with pytest.raises(KeyError, match="b/second"):
-        kit.incidents.start(reports).alike("nowhere")
-
-
-def test_the_gallery_links_reports_and_loads_nothing(reports):
+def test_the_gallery_links_reports_loads_nothing_and_replaces_its_own_page_alone(reports):
     hostile = {**BUSY, "title": "<script>alert(1)</script>", "summary": "</style><img src=http://x/>"}
     put(reports, 'a"><b', findings(hostile), page=True)
     result = CliRunner().invoke(cli, ["gallery", str(reports)])
@@ -103,10 +98,6 @@ def test_the_gallery_links_reports_and_loads_nothing(reports):
     assert page.count("<script>") == 1
     assert "<img" not in page
     assert not re.findall(r'(?:src|href)="(?!#|[\w%./-]+\.html")[^"]*"', page)
-
-
-def test_the_gallery_replaces_its_own_page_and_nobody_elses(reports):
-    history.write(reports)
     history.write(reports)
     (reports / "index.html").write_text("<html>ours</html>")
     result = CliRunner().invoke(cli, ["gallery", str(reports)])

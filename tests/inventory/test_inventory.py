@@ -34,7 +34,7 @@ def sources(found):
     return Counter((i.kind, i.source) for i in found.items)
 
 
-def test_folder(evidence, tmp_path):
+def test_folder_and_a_second_look_reads_nothing(evidence, tmp_path, monkeypatch):
     found = inventory.take(evidence, tmp_path)
     kinds = Counter(i.kind for i in found.items)
     assert {k: kinds[k] for k in EXPECTED} == EXPECTED
@@ -51,6 +51,8 @@ def test_folder(evidence, tmp_path):
     assert dt.timedelta() < commitlog.last - commitlog.first < dt.timedelta(minutes=5)
     [broker] = [i for i in found.items if i.source == "broker"]
     assert broker.first < commitlog.first < commitlog.last < broker.last
+    monkeypatch.setattr(inventory, "_take", None)
+    assert inventory.take(evidence, tmp_path) == found
 
 
 def test_renamed_and_shuffled(evidence, tmp_path):
@@ -127,24 +129,15 @@ def test_photos_are_listed_and_nothing_is_recognised(tmp_path):
     assert [item.kind for item in take(tmp_path, {"crash.txt": crash}).items] == ["text"]
 
 
-def test_torn_first_page(evidence, tmp_path):
+def test_a_torn_first_page_or_filler_leaves_a_commitlog_what_it_is(evidence, tmp_path):
     """A commitlog whose beginning was lost is still one, and its base is still known."""
     data = bytearray((evidence / "broker/store/commitlog/00000000000000000000").read_bytes())
     data[:4096] = b"\xff" * 4096
     [item] = take(tmp_path, {"x": bytes(data)}).items
     assert (item.kind, item.base) == ("commitlog", 0)
-
-
-def test_a_file_that_begins_with_filler(tmp_path):
     filler, behind = store([], 100_000, blank=600_000).data, store([Record()], 700_000).data
     found = take(tmp_path, {"x": filler + behind, "y": filler})
     assert [(item.kind, item.base) for item in found.items] == [("commitlog", 100_000), ("commitlog", None)]
-
-
-def test_second_look_reads_nothing(evidence, tmp_path, monkeypatch):
-    first = inventory.take(evidence, tmp_path)
-    monkeypatch.setattr(inventory, "_take", None)
-    assert inventory.take(evidence, tmp_path) == first
 
 
 @pytest.mark.parametrize("inside", [".", "cache", "a/b"])

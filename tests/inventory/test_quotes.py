@@ -38,14 +38,11 @@ def test_lines_in_any_order(log, end):
         quotes.lines(found, [("broker.log", 302)])
 
 
-def test_a_line_feed_that_ends_a_block(log):
+def test_a_line_feed_that_ends_a_block_and_a_file_that_grew(log):
     lines = ["2024-05-04 10:00:00 INFO main - first".ljust(BLOCK - 1, "."), "second", "", "fourth"]
     found = written(log, lines)
     for number in (4, 3, 2, 1):
         assert quotes.lines(found, [("broker.log", number)]) == [lines[number - 1]]
-
-
-def test_a_file_that_grew_is_counted_anew(log):
     lines = ["2024-05-04 10:00:00 INFO main - one", "2024-05-04 10:00:01 INFO main - two"]
     quotes.lines(written(log, lines), [("broker.log", 2)])
     more = ["2024-05-04 09:00:00 INFO main - zero", *lines]
@@ -81,14 +78,11 @@ def test_a_key_stands_alone(tmp_path, line, hit):
     assert len(found) == hit
 
 
-def test_of_a_loop_the_first_and_last_lines_are_kept(tmp_path):
+def test_of_a_loop_first_and_last_lines_are_kept_and_encodings_and_short_keys_do_not_matter(tmp_path):
     lines = [b"%d %s\n" % (n, OFFSET.encode()) for n in range(1, 1001)]
     found, counts = search([text(tmp_path / "a.log", b"".join(lines))], [OFFSET], most=8)
     assert counts == {"a.log": 1000}
     assert [m.line for m in found] == [1, 2, 3, 4, 5, 6, 999, 1000]
-
-
-def test_other_encodings_short_keys_and_empty_files(tmp_path):
     (tmp_path / "gbk.log").write_text(f"一\n二 {UNIQ}\n", encoding="gb18030")
     gbk = LogFile("gbk.log", str(tmp_path / "gbk.log"), encoding="gb18030")
     found, counts = search([gbk, text(tmp_path / "empty.log", b""), text(tmp_path / "s.log", b"k7 k7")], [UNIQ, "k7"])

@@ -43,7 +43,7 @@ def test_dates_that_are_not_iso_span_a_file(tmp_path, line, first):
     assert (file["first"], file["last"]) == (first, first)
 
 
-def test_every_floating_file_gets_a_zone(tmp_path):
+def test_every_floating_file_gets_a_zone_also_by_business_keys(tmp_path):
     sent = [f"2024-05-14 10:22:31.{n:03} INFO sent msgId={ID.format(n)}\n" for n in range(20)]
     (tmp_path / "a.log").write_text("".join(sent))
     (tmp_path / "b.log").write_text("2024-05-14 10:22:31.000 INFO nothing to pair\n")
@@ -60,9 +60,6 @@ def test_every_floating_file_gets_a_zone(tmp_path):
     assert ID.format(3) in asked
     assert zones.settle(items[1:2], look_up) == {"b.log": None}
     assert set(zones.settle(items, look_up, "Asia/Tokyo").values()) == {"Asia/Tokyo"}
-
-
-def test_business_keys_pair_too(tmp_path):
     (tmp_path / "a.log").write_text("".join(f"2024-05-13 21:22:31 INFO order SO2024{n:04} paid\n" for n in range(5)))
     found = zones.settle([item(tmp_path / "a.log")], lambda _: [(f"SO2024{n:04}", T0) for n in range(5)])
     assert found["a.log"] == "-05:00"

@@ -92,16 +92,13 @@ def test_the_probe_counts_what_has_come_since(tmp_path):
     assert probe.read().errors == 4
 
 
-def test_the_view_takes_log_lines_as_text():
+def test_the_view_takes_log_lines_as_text_and_is_plain_lines_without_a_terminal():
     out = io.StringIO()
     console = Console(file=out, width=120, force_terminal=True, color_system=None)
     with watch.watching(find("half-topic-blowup"), "en", live=True, console=console) as tell:
         tell("traffic", reading(3.0, 40, "store.log: [bold]not markup[/bold] \x1b[31m"))
     text = out.getvalue()
     assert "40" in text and "[bold]not markup[/bold]" in text and "\x1b[31m" not in text
-
-
-def test_without_a_terminal_there_are_plain_lines_now_and_then():
     out = io.StringIO()
     with watch.watching(
         find("healthy"), "en", live=True, console=Console(file=out, width=200, force_terminal=False)

@@ -83,10 +83,13 @@ def test_what_leads_nowhere_is_said(case, said):
         places.place(case, said)
 
 
-def test_the_life_of_a_message(case):
+def test_the_life_of_a_message_and_tables_where_nobody_can_click(case):
     shown = places.traced(case, KEY)
     assert len(shown.tables[0].frame) == 3 and len(shown.charts) == 1 and shown.id == KEY
     assert any(ref == {"file": "app.log", "line": 50} for table in shown.tables for ref in table.references)
+    ask = inquiry(case, interactive=False)
+    assert isinstance(ask.evidence("made-up", 1), Table)
+    assert isinstance(ask.place("app.log:50"), places.View) and isinstance(ask.trace(KEY), places.View)
 
 
 def inquiry(case, interactive):
@@ -94,12 +97,6 @@ def inquiry(case, interactive):
     step = {"id": "seen", "claim": "It was seen.", "role": "deciding", "holds": True, "evidence": refs}
     finding = {"cause": "made-up", "kind": "root_cause", "verdict": "confirmed", "steps": [step], "figures": {}}
     return Inquiry(case, {"findings": [finding], "root_causes": ["made-up"]}, "en", interactive)
-
-
-def test_the_functions_give_tables_where_nobody_can_click(case):
-    ask = inquiry(case, interactive=False)
-    assert isinstance(ask.evidence("made-up", 1), Table)
-    assert isinstance(ask.place("app.log:50"), places.View) and isinstance(ask.trace(KEY), places.View)
 
 
 def test_every_reference_and_id_is_a_control_with_the_way_back(case):
@@ -130,13 +127,19 @@ def test_every_reference_and_id_is_a_control_with_the_way_back(case):
     assert back.description == "Back"
 
 
-def test_a_life_leads_into_the_explorer_at_its_time(case):
+def test_a_life_leads_into_the_explorer_and_the_evidence_is_asked_in_sql(case):
     made = places.Trail(case)
     made.open("explore", KEY)
     (_, widget) = made.box.children[-1].children
     assert widget.explorer.selection.as_dict()["since"] == "2026-11-20T23:18:20+00:00"
     made.open("place", "gone.log:1")
     assert "gone.log" in str(made.box.children[-1].children[1].outputs)
+    here = inquiry(case, interactive=False)
+    rows = here.sql("select keys, count(*) as n from records where uniq_key = :key group by keys", key=KEY).collect()
+    assert [tuple(row) for row in rows] == [(IMAGE, 3)]
+    assert {"known_texts", "offset_moves"} <= {view.name for view in here.spark.catalog.listTables()}
+    assert "```sql\n-- One row per known text" in here.query("known_texts")._repr_mimebundle_()["text/markdown"]
+    assert "```python" in here.query("records")._repr_mimebundle_()["text/markdown"]
 
 
 def test_a_table_with_files_and_lines_leads_there_too(case, monkeypatch):
@@ -146,15 +149,6 @@ def test_a_table_with_files_and_lines_leads_there_too(case, monkeypatch):
     monkeypatch.setattr(Inquiry, "table", lambda self, name, *_: frame)
     table, _ = inquiry(case, interactive=True).rows("anything").children
     assert table.spec["labels"] == ["Show app.log:3", None] and table.spec["place"] == 2
-
-
-def test_a_notebook_asks_the_evidence_in_sql(case):
-    here = inquiry(case, interactive=False)
-    rows = here.sql("select keys, count(*) as n from records where uniq_key = :key group by keys", key=KEY).collect()
-    assert [tuple(row) for row in rows] == [(IMAGE, 3)]
-    assert {"known_texts", "offset_moves"} <= {view.name for view in here.spark.catalog.listTables()}
-    assert "```sql\n-- One row per known text" in here.query("known_texts")._repr_mimebundle_()["text/markdown"]
-    assert "```python" in here.query("records")._repr_mimebundle_()["text/markdown"]
 
 
 CASES = rows_of(__file__, "says")

@@ -53,17 +53,14 @@ def test_no_part_contradicts_the_whole(triaged, name):
     assert {part: said for part, said in wrong.items() if said} == {}
 
 
-def test_the_store_names_no_group_but_says_the_length(triaged):
+def test_the_store_says_the_length_and_outputs_of_mqadmin_a_queue_that_stands(triaged):
     """`topic length too long 149` of store.log alone: suspected, with the line quoted."""
     found = {f["cause"]: f for f in triaged("half-topic-blowup", "broker/store")["findings"]}
     long = found["retry-topic-too-long"]
     assert long["verdict"] == "suspected"
     (step,) = [s for s in long["steps"] if s["holds"]]
     assert step["evidence"][0]["text"].endswith("putMessage message topic length too long 149")
-
-
-def test_outputs_of_mqadmin_alone_show_a_queue_that_stands(triaged):
-    """No record is stored there: its own line is null, and nothing fails."""
+    # No record is stored there: its own line is null, and nothing fails.
     (stuck,) = [f for f in triaged("consumer-stuck", "broker mqadmin")["findings"] if f["cause"] == "consumer-stuck"]
     assert (stuck["verdict"], stuck["figures"]["queue_offset"]) == ("confirmed", 64)
 

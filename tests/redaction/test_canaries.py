@@ -46,21 +46,19 @@ def test_every_kind_is_replaced_wherever_it_stands_and_the_rest_of_the_line_stay
         assert leaks.leak(line, nothing) is not None
 
 
-def test_a_name_with_a_backslash_is_replaced_in_a_path():
+def test_a_name_with_a_backslash_is_replaced_and_what_is_ordinary_stays():
     made = Redactor(b"salt", {"canary\\'; --": "topic"})
     new = made.path("store/consumequeue/canary\\'; --/0/00000000000000000000")
     assert "canary" not in new and new.startswith("store/consumequeue/") and new.endswith("/0/00000000000000000000")
     assert "canary" not in made.path("C:\\data\\canary-host\\store\\x.log")
-
-
-def test_ordinary_numbers_and_sentences_stay():
     made = redactor()
     assert [text for text in rows_of(__file__, "stays") if made.text(text) != text] == []
     assert dict(redacted.mentioned(["pool-1-thread-17 lz4 utf8 log4j2 queue3 deadbeef12 a.b7 store0 level18"])) == {}
-
-
-def test_what_follows_a_command_in_a_sentence_is_no_host():
     assert dict(redacted.mentioned(rows_of(__file__, "no_hosts"))) == {"10.1.2.3": "address"}
+    assert ordinary.is_ordinary("order") and ordinary.is_ordinary("Order") and ordinary.is_ordinary("ORDER")
+    sites = ("trade-order", "orderTopic", "hotel", "shop", "acme", "PAID", "payment", "umbrella", "canary")
+    assert not [name for name in sites if ordinary.is_ambiguous(name)]
+    assert redactor().names.keys().isdisjoint(ordinary.WORDS)
 
 
 @pytest.mark.parametrize("command", rows_of(__file__, "commands"))
@@ -79,13 +77,6 @@ def test_an_address_in_hex_is_replaced_in_every_form():
     assert rest == texts[2]
     known = leaks.Originals(frozenset(), frozenset({ipaddress.ip_address("10.77.3.55")}))
     assert leaks.leak(texts[0], known) == "address"
-
-
-def test_what_is_ordinary_is_a_list_of_its_own():
-    assert ordinary.is_ordinary("order") and ordinary.is_ordinary("Order") and ordinary.is_ordinary("ORDER")
-    sites = ("trade-order", "orderTopic", "hotel", "shop", "acme", "PAID", "payment", "umbrella", "canary")
-    assert not [name for name in sites if ordinary.is_ambiguous(name)]
-    assert redactor().names.keys().isdisjoint(ordinary.WORDS)
 
 
 def originals(name):

@@ -153,15 +153,12 @@ def test_ids_keep_all_but_the_address(host):
     assert made.text(uniq[:-12]) == made.text(uniq)[:-12]
 
 
-def test_ids_of_grpc_clients_lose_their_mac():
+def test_ids_of_grpc_clients_lose_their_mac_and_what_says_nothing_about_a_site_stays():
     made = redactor()
     text = "01A1B2C3D4E5F61F4A0B8A0B8C00000007"
     old, new = ids.decode(text), ids.decode(made.text(text))
     assert (new.pid, new.counter, new.times) == (old.pid, old.counter, old.times) and new.mac != old.mac
     assert made.text(f"mac {old.mac} up") == f"mac {new.mac} up"
-
-
-def test_what_says_nothing_about_a_site_stays():
     made = redactor()
     digest = "0a142c0b" + "ab" * 28
     assert all(made.text(text) == text for text in (digest, *rows_of(__file__, "stays")))
@@ -180,7 +177,7 @@ def test_bodies_properties_and_secrets():
     assert "shopId=" in new and "shopId=88" not in new and "TAGS=PAID" in new and f"KEYS={made.names['1025']}" in new
 
 
-def test_paths_keep_what_is_rocketmqs_own():
+def test_paths_keep_what_is_rocketmqs_own_and_their_parts_are_replaced_wherever_shown():
     made = redactor(exact=["c/web-01 logs/points.csv", "/srv/li na/evidence"])
     assert made.text("c/web-01 logs/points.csv: truncated") == made.exact["c/web-01 logs/points.csv"] + ": truncated"
     assert not re.search(r"\bli\b|\bna\b", made.text("evidence = '/srv/li na/evidence', more"))
@@ -193,9 +190,6 @@ def test_paths_keep_what_is_rocketmqs_own():
     status = "x/topicStatus-%RETRY%{}-late.txt"
     assert made.path(status.format("order-group")) == status.format(made.names["order-group"])
     assert made.path("/srv/order.csv").partition(".")[2] == "csv"
-
-
-def test_parts_of_a_path_are_replaced_wherever_they_are_shown():
     made = redactor(exact=["evidence/logs/主机web-01手机13917720345-x.log"])
     shown = made.text("logs/主机web-01手机13917720345-x.log: 7 lines")
     assert shown.startswith("logs/dir-") and shown.endswith(".log: 7 lines") and "13917720345" not in shown
@@ -255,20 +249,14 @@ def test_an_address_in_hex_of_any_case_is_an_original(text):
     assert HELD.kind_in("TRADE-ORDER") is None and HELD.kind_in("trade-order") == "name"
 
 
-def test_a_cell_longer_than_a_csv_reader_takes_is_searched(tmp_path):
+def test_long_cells_and_texts_are_searched_and_a_version_is_no_address(tmp_path):
     file = put(tmp_path / "t.csv", f"a,b\n{'x' * 200_000},10.1.2.3\n")
     assert any(leaks.leak(text, HELD) for text in leaks.texts(file))
-
-
-def test_a_text_without_blanks_is_searched_in_one_pass():
-    """Each letter of a word may begin an address of mail: looking on from each of them to the end took a day."""
+    # Each letter of a word may begin an address of mail: looking on from each of them to the end took a day.
     texts = [part * 500_000 for part in ("x", "a-", ".a", "1")]
     assert [leaks.leak(text, HELD) for text in texts] == [None] * 4
     assert "10.20.44.11" not in redactor().text(f"{texts[0]} 10.20.44.11")
-
-
-def test_a_version_is_no_address(tmp_path):
-    """Some programs have releases of four numbers, such as 17.0.21.1."""
+    # Some programs have releases of four numbers, such as 17.0.21.1.
     file = put(tmp_path / "manifest.json", json.dumps({"versions": {"python": "17.0.21.1"}, "evidence": "17.0.21.2"}))
     nothing = leaks.Originals(frozenset(), frozenset())
     assert [leaks.leak(text, nothing) for text in leaks.texts(file)] == [None, "address"]

@@ -30,12 +30,16 @@ def inquiry():
     return Inquiry(SimpleNamespace(clock=None), incidents.blow_up(), "en", False)
 
 
-def test_a_chart_that_cannot_be_drawn_is_its_table():
+def test_a_chart_that_cannot_be_drawn_is_its_table_also_of_values_without_words():
     shown = answers.drawn(broken, pd.DataFrame({"topic": ["orders"], "n": [3]}), "topics", "en")
     assert isinstance(shown, Table) and shown.failure
     data, metadata = shown._repr_mimebundle_()
     assert "orders" in data["text/html"] and "RecursionError" in data["text/html"]
     assert metadata["rmq-kit"]["failure"]["type"] == "RecursionError"
+    assert cell(Unreadable()) == ("(Unreadable)", "text")
+    for frame in (pd.DataFrame({"x": [Unreadable(), 1, None]}), pd.DataFrame({Unreadable(): [1]})):
+        data, _ = answers.drawn(broken, frame, "odd", "en")._repr_mimebundle_()
+        assert "RecursionError" in data["text/plain"]
 
 
 def test_a_chart_that_breaks_while_it_is_shown(monkeypatch):
@@ -49,25 +53,15 @@ def test_a_chart_that_breaks_while_it_is_shown(monkeypatch):
     assert "Title <b>" not in data["text/html"]
 
 
-def test_values_without_words():
-    assert cell(Unreadable()) == ("(Unreadable)", "text")
-    for frame in (pd.DataFrame({"x": [Unreadable(), 1, None]}), pd.DataFrame({Unreadable(): [1]})):
-        data, _ = answers.drawn(broken, frame, "odd", "en")._repr_mimebundle_()
-        assert "RecursionError" in data["text/plain"]
-
-
-def test_every_table_of_a_notebook(monkeypatch):
+def test_every_table_of_a_notebook_and_what_the_reader_asks_wrongly_raises(monkeypatch):
     asked = inquiry()
     monkeypatch.setattr("kit.notebook.inquiry.PAGE", {})
     monkeypatch.setattr("kit.causes.look_alikes.frame", broken)
     for show in (asked.verdicts, asked.coverage, asked.look_alikes, asked.remedies, lambda: asked.chain("broker-busy")):
         shown = show() if show is not asked.remedies else asked.remedies("half-topic-blowup")
         assert shown.failure and "could not be drawn" in shown.caption
-
-
-def test_what_the_reader_asks_wrongly_still_raises():
     with pytest.raises(NoSuchCause, match="no-such"):
-        inquiry().chain("no-such")
+        asked.chain("no-such")
 
 
 def book(path, *sources):

@@ -31,17 +31,14 @@ def page(tmp_path, found=None, shown=(), lang="en", tables=None):
     return Page(html), html
 
 
-def test_first_screen_answers_the_five_questions_in_order(tmp_path):
+def test_first_screen_answers_the_five_questions_in_order_and_confirmed_comes_first(tmp_path):
     read, _ = page(tmp_path)
     asked = [read.text.index(PAGE[name].en) for name in ("what", "since", "bad", "why", "now")]
     assert asked == sorted(asked)
     first = read.text[: read.text.index(PAGE["contents"].en) if PAGE["contents"].en in read.text else asked[-1] + 400]
     told = ("4,096", "2024-05-14 02:00:00 UTC to 2024-05-14 02:00:50 UTC", "Shorten the consumer group")
     assert [text for text in told if text not in first] == []
-
-
-def test_confirmed_first_then_neighbours_then_undecided_then_excluded(tmp_path):
-    read, _ = page(tmp_path)
+    # Then neighbours, then undecided, then excluded.
     ids = [attrs["id"] for tag, attrs in read.tags if tag == "h2"]
     assert ids == ["half-topic-blowup", "send-back-refused", "undecided", "excluded", "completeness", "again"]
 
@@ -72,7 +69,7 @@ def test_a_cause_that_is_asked_for_is_shown_whatever_its_verdict(tmp_path):
         assert PAGE["also"].en not in read.text
 
 
-def test_page_is_well_formed_for_readers_of_all_kinds(tmp_path):
+def test_page_is_well_formed_fetches_nothing_and_runs_only_its_own_scripts(tmp_path):
     chart, table = transactions.growth(incidents.growth_frame()), Table(pd.DataFrame({"a": [1]}), "numbers")
     read, html = page(tmp_path, shown=[chart, table])
     levels = [int(tag[1]) for tag, _ in read.tags if re.fullmatch(r"h[1-6]", tag)]
@@ -86,10 +83,6 @@ def test_page_is_well_formed_for_readers_of_all_kinds(tmp_path):
     assert len(ids) == len(set(ids))
     targets = {attrs["href"][1:] for tag, attrs in read.tags if tag == "a" and attrs["href"].startswith("#")}
     assert targets <= set(ids)
-
-
-def test_nothing_is_fetched_and_only_the_pages_own_scripts_run(tmp_path):
-    read, html = page(tmp_path, shown=[transactions.growth(incidents.growth_frame())])
     assert not {tag for tag, _ in read.tags} & {"link", "img", "iframe", "base"}
     assert not [attrs for _, attrs in read.tags if {"src", "style"} & attrs.keys()]
     policy = next(attrs["content"] for tag, attrs in read.tags if attrs.get("http-equiv") == "Content-Security-Policy")
@@ -97,7 +90,7 @@ def test_nothing_is_fetched_and_only_the_pages_own_scripts_run(tmp_path):
     assert len(re.findall(r"<script>", html)) == 1 and len(html) < 1_000_000
 
 
-def test_hostile_evidence_stays_text(tmp_path):
+def test_hostile_evidence_and_html_of_a_notebook_stay_text(tmp_path):
     frame = incidents.life_frame().assign(topic=incidents.HOSTILE)
     table = Table(pd.DataFrame({incidents.HOSTILE: [incidents.HOSTILE]}), incidents.HOSTILE)
     lanes = pictures.lanes(frame[["store_timestamp", "topic"]])
@@ -107,10 +100,7 @@ def test_hostile_evidence_stays_text(tmp_path):
     assert "<script>alert" not in html
     assert read.text.count("<script>alert(1)</script>") > 5
     assert not set("\x1b\u202e\u202c") & set(html)
-
-
-def test_html_of_a_notebook_is_never_taken_over(tmp_path):
-    read, _ = page(tmp_path, shown=["<b onclick='x()'>foreign</b>"])
+    read, _ = page(tmp_path / "b", shown=["<b onclick='x()'>foreign</b>"])
     assert "<b onclick='x()'>foreign</b>" in read.text
     assert "<b>raw</b>" in read.text and not re.search("http://example.com|javascript:", str(read.tags))
 
@@ -122,16 +112,13 @@ def test_page_is_complete_in_chinese(tmp_path):
     assert english & set(read.text.split("\n")) == set()
 
 
-def test_two_runs_give_the_same_bytes(tmp_path):
+def test_two_runs_give_the_same_bytes_and_the_manifest_covers_inputs_and_options(tmp_path):
     chart = transactions.growth(incidents.growth_frame())
     first, second = (page(tmp_path / name, shown=[chart])[1] for name in ("a", "b"))
     assert first == second
     made = [(tmp_path / name / "out" / "manifest.json").read_bytes() for name in ("a", "b")]
     assert made[0] == made[1]
     assert json.loads(made[0])["manifest_sha256"] in first
-
-
-def test_manifest_hash_covers_inputs_and_options():
     found = incidents.blow_up()
     plain = manifest(found, {"lang": "en"})["manifest_sha256"]
     assert plain != manifest(found, {"lang": "en", "tz_app": "Asia/Shanghai"})["manifest_sha256"]
@@ -196,12 +183,9 @@ def test_differences(row):
     assert compare(BEFORE, after) == [Change(*each) for each in row["changes"]]
 
 
-def test_a_cause_only_one_side_knows():
+def test_unknown_is_neither_zero_nor_absent_and_a_cause_may_be_of_one_side():
     assert compare(BEFORE, side(BLOWUP))[0] == Change("broker-busy", "verdict", "", "insufficient_evidence", ABSENT)
     assert compare(side(BLOWUP), BEFORE)[0] == Change("broker-busy", "verdict", "", ABSENT, "insufficient_evidence")
-
-
-def test_unknown_is_neither_zero_nor_absent():
     told = rows([Change("c", "figure", "x_y", None, ABSENT), Change("c", "figure", "n", 4, 1.5)])
     assert [(row["what"], row["before"], row["after"], row["change"]) for row in told] == [
         ("x y", "unknown", "absent", ""), ("n", "4", "1.5", "-2.5"),

@@ -119,7 +119,7 @@ def test_the_months_near_a_date(days, more, near, expected):
     assert sorted([sent.at.month, sent.at.day] for sent in found) == expected
 
 
-def test_time_is_unsigned_and_a_step_back_is_said():
+def test_time_is_unsigned_a_step_back_is_said_and_daylight_saving_counts():
     day_30 = 29 * 86_400_000
     assert day_30 > 1 << 31  # negative, were it signed
     (first, *_) = candidates(day_30, dt.datetime(2026, 11, 29, tzinfo=UTC), [UTC])
@@ -127,9 +127,6 @@ def test_time_is_unsigned_and_a_step_back_is_said():
     info = ids.decode(uniq_key("10.0.0.9", 7, 0x5FFD2B27, -5000, 0), dt.datetime(2026, 11, 1, tzinfo=UTC), zones=[UTC])
     assert info.times[0].at == dt.datetime(2026, 10, 31, 23, 59, 55, tzinfo=UTC)
     assert ids.SAYS["stepped_back"] in info.notes
-
-
-def test_daylight_saving_counts_real_milliseconds():
     new_york = ZoneInfo("America/New_York")
     sent = dt.datetime(2026, 11, 15, 12, tzinfo=new_york)
     start = calendar.timegm((2026, 11, 1, 4, 0, 0))  # midnight EDT, before the clock goes back

@@ -300,13 +300,17 @@ def incident(root, clock):
     return seen
 
 
-def test_captures_hold_what_triage_opens(tmp_path):
+def test_captures_hold_what_triage_opens_and_metrics_name_what_rings(tmp_path):
     seen = incident(tmp_path / "broker", Clock(BEGIN))
     folder = capture(seen, "alert: 1", tmp_path / "captures")
     assert folder is not None
     assert (folder / "logs" / "store.log").read_text().count("\n") == 4
     assert (folder / "conf" / "broker.conf").exists()
     assert capture(seen, "alert: 1", tmp_path / "captures") is None
+    outlets.write_figures(seen, tmp_path / "watch.prom")
+    text = (tmp_path / "watch.prom").read_text()
+    assert 'rmq_kit_watch_alert{cause="retry-topic-too-long",place="",severity="warning"} 1.0' in text
+    assert 'rmq_kit_watch_signs_total{sign="topic-too-long"} 1.0' in text
 
 
 def test_a_file_that_breaks_is_named_and_the_others_go_on(tmp_path, monkeypatch):
@@ -335,14 +339,6 @@ def test_a_file_that_breaks_is_named_and_the_others_go_on(tmp_path, monkeypatch)
     said = screen.file.getvalue()
     assert said.count("bad.log: ") == 1 and "no such thing" in said
     assert seen.figures.entries > 0 and list(seen.figures.unread) == ["bad.log"]
-
-
-def test_metrics_name_what_rings(tmp_path):
-    seen = incident(tmp_path / "broker", Clock(BEGIN))
-    outlets.write_figures(seen, tmp_path / "watch.prom")
-    text = (tmp_path / "watch.prom").read_text()
-    assert 'rmq_kit_watch_alert{cause="retry-topic-too-long",place="",severity="warning"} 1.0' in text
-    assert 'rmq_kit_watch_signs_total{sign="topic-too-long"} 1.0' in text
 
 
 def test_a_disk_that_fills_up_rings_before_it_is_full_each_disk_by_itself(tmp_path):

@@ -60,9 +60,10 @@ def test_any_bytes_say_what_they_say_to_rocketmq(items, ended, again):
     check(raws * 2 if again else raws)
 
 
-def test_records_of_one_client_have_the_same_names():
+def test_records_of_one_client_have_the_same_names_and_one_record_many_items():
     plain = b"UNIQ_KEY\x01%d\x02REAL_TOPIC\x01orders\x02mine\x01%d\x02TRANSACTION_CHECK_TIMES\x01%d"
     check([plain % (n, n % 3, n) for n in range(40)] + [plain % (1, 2, 3) + b"\x02mine\x01later"] + [plain % (4, 5, 6)])
+    check([b"\x02".join(b"n%d\x01v" % n for n in range(3000)), b"\x02" * 500, b"\x02".join([b"n\x01v"] * 2000)])
 
 
 @pytest.mark.parametrize("different", [2, 8, 9, 25])
@@ -83,10 +84,6 @@ def test_a_time_out_of_order_between_two_in_order_is_misplaced():
     assert batches.misplaced(np.array([10, 99, 11, 11, 3, 12, 12, 7])).tolist() == [0, 1, 0, 0, 1, 0, 0, 0]
     # A clock that was put back: what is in order on either side stays.
     assert not batches.misplaced(np.array([10, 11, 5, 6])).any()
-
-
-def test_many_items_of_one_record():
-    check([b"\x02".join(b"n%d\x01v" % n for n in range(3000)), b"\x02" * 500, b"\x02".join([b"n\x01v"] * 2000)])
 
 
 @pytest.mark.parametrize("count", [3, 5000])

@@ -47,8 +47,15 @@ def test_the_example_of_a_row_gives_what_the_row_says(tmp_path, row):
     }  # fmt: skip
 
 
-def test_the_documented_table_is_this_one():
+def test_what_is_told_of_a_paste_a_zone_and_the_documented_table():
     assert table() in (Path(__file__).parents[3] / "docs/evidence.md").read_text(encoding="utf-8")
+    (paste,) = (row["text"] for row in rows_of(__file__, "entries") if row["name"].startswith("a paste"))
+    assert sniff(paste.encode(), "what they said.txt") == {
+        "source": "text", "layout": "broker", "encoding": None, "seconds_twice": True,
+    }  # fmt: skip
+    assert [zone(t) for t in (None, "", "+08:00", "-0330", "GMT+8", "UTC", "Asia/Shanghai")] == [
+        None, None, 480, -210, 480, 0, "Asia/Shanghai",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -73,13 +80,6 @@ def test_the_entries_of_a_text(tmp_path, row):
     assert shown == row["entries"]
 
 
-def test_a_paste_is_a_text():
-    (paste,) = (row["text"] for row in rows_of(__file__, "entries") if row["name"].startswith("a paste"))
-    assert sniff(paste.encode(), "what they said.txt") == {
-        "source": "text", "layout": "broker", "encoding": None, "seconds_twice": True,
-    }  # fmt: skip
-
-
 SMALL = ("healthy-5", "healthy-traced", "transaction-consistency")
 
 
@@ -93,12 +93,6 @@ def test_lines_add_up_and_are_understood(name):
         assert (row["ts"] is None) == (row["layout"] == "mqadmin")
     read = {path: file.read_bytes() for path, file in files.items()}
     assert lines == {path: len(data.split(b"\n")) - data.endswith(b"\n") for path, data in read.items()}
-
-
-def test_zone_option():
-    assert [zone(t) for t in (None, "", "+08:00", "-0330", "GMT+8", "UTC", "Asia/Shanghai")] == [
-        None, None, 480, -210, 480, 0, "Asia/Shanghai",
-    ]  # fmt: skip
 
 
 @pytest.mark.spark
@@ -138,18 +132,12 @@ def test_threads_of_a_dump(given):
         assert {name: found[name] for name in expected} == expected
 
 
-def test_two_dumps_in_one_output_are_told_apart():
+def test_dumps_in_one_output_are_told_apart_and_their_times_are_in_the_zone_given():
     both = thread_dumps.parse("some line of the application\n" + JDK17 + JDK8)
     assert [t.dump for t in both] == [0, 0, 1, 1]
-
-
-def test_times_are_read_in_the_zone_given():
     first = next(thread_dumps.read(JDK8.encode(), lambda ms: ms - 8 * 3_600_000))
     assert first["time"] == 1_000_000 * dt.datetime(2026, 11, 21, 23, 8, 20, tzinfo=dt.UTC).timestamp()
-
-
-def test_a_line_of_blanks_is_gone_through_once():
-    """From each blank on to the last one took hours."""
+    # From each blank on to the last one took hours.
     (thread,) = thread_dumps.parse(JDK17.split("\n\n")[0] + '\n"main" #1 tid=0x1\n"' + "\u3000" * 1_000_000)[-1:]
     assert thread.thread == "main"
 

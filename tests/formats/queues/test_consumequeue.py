@@ -49,7 +49,7 @@ def test_each_record_has_its_unit(name):
     assert found == expected
 
 
-def test_a_renamed_queue_keeps_its_offsets_but_not_its_place(tmp_path):
+def test_batch_units_renamed_queues_and_what_is_none(tmp_path):
     data = struct.pack(">qiq", 100, 200, 5)
     (found,) = rows("x.dat", tmp_path / "a", data)
     assert (found["topic"], found["queue_id"], found["logical_offset"], found["physical_offset"]) == (
@@ -57,6 +57,16 @@ def test_a_renamed_queue_keeps_its_offsets_but_not_its_place(tmp_path):
     )  # fmt: skip
     assert rows("empty", tmp_path / "b", b"") == []
     assert rows("short", tmp_path / "c", data[:13]) == []
+    batch = struct.pack(">qiqqqhii", 4096, 500, 7, 1_700_000_000_000, 41, 3, -1, 0) + bytes(46)
+    (found,) = rows("batchconsumequeue/t/1/00000000000000000000", tmp_path / "a", batch)
+    assert (found["kind"], found["logical_offset"], found["physical_offset"], found["size"]) == ("batch", 41, 4096, 500)
+    assert consumequeue.sniff(batch) == {"kind": "consumequeue", "unit": "batch"}
+    times = struct.pack(">qqq", *[1_795_188_814_486] * 3).ljust(4096, b"\0")
+    assert consumequeue.sniff(times) is None
+    assert consumequeue.sniff(b"2026-11-20 22:40:28 INFO main - text\n" * 20) is None
+    assert consumequeue.sniff(bytes(600)) is None
+    found = consumequeue.sniff(bytes(600), "a.zip!/consumequeue/t/0/00000000000000000000")
+    assert found == {"kind": "consumequeue", "unit": "plain"}
 
 
 def plainly(data):
@@ -97,22 +107,6 @@ def test_any_bytes_are_read_as_units(tmp_path_factory, queue, ordered, hurt, kee
         (r["logical_offset"], r["physical_offset"], r["size"], r["tags_code"], r["problem"]) for r in found
     ] == plainly(bytes(data))
     assert {(r["topic"], r["queue_id"], r["kind"]) for r in found} <= {("t", 3, "plain")}
-
-
-def test_batch_units(tmp_path):
-    batch = struct.pack(">qiqqqhii", 4096, 500, 7, 1_700_000_000_000, 41, 3, -1, 0) + bytes(46)
-    (found,) = rows("batchconsumequeue/t/1/00000000000000000000", tmp_path / "a", batch)
-    assert (found["kind"], found["logical_offset"], found["physical_offset"], found["size"]) == ("batch", 41, 4096, 500)
-    assert consumequeue.sniff(batch) == {"kind": "consumequeue", "unit": "batch"}
-
-
-def test_sniffing_does_not_take_other_files():
-    times = struct.pack(">qqq", *[1_795_188_814_486] * 3).ljust(4096, b"\0")
-    assert consumequeue.sniff(times) is None
-    assert consumequeue.sniff(b"2026-11-20 22:40:28 INFO main - text\n" * 20) is None
-    assert consumequeue.sniff(bytes(600)) is None
-    found = consumequeue.sniff(bytes(600), "a.zip!/consumequeue/t/0/00000000000000000000")
-    assert found == {"kind": "consumequeue", "unit": "plain"}
 
 
 def key_hash(topic, key):
@@ -169,7 +163,12 @@ def test_the_number_of_slots_follows_from_the_size(slots, tmp_path):
     assert [(r["physical_offset"], r["prev"]) for r in rows] == [(48, 0), (900, 0), (1900, 1)]
 
 
-def test_what_is_wrong_is_said(tmp_path):
+def test_an_index_is_recognised_by_header_and_size_and_what_is_wrong_is_said(tmp_path):
+    data = small(175, [(5, 48, 0), (6, 100, 1)])
+    assert index.sniff(data, len(data)) == {"kind": "index", "base": 48}
+    assert index.sniff(data, len(data) + 1) is None
+    assert index.sniff(bytes(500), 500) is None
+    assert index.sniff(b"[main] 2026 text " * 10) is None
     cut = small(175, [(1, 48, 0), (2, 900, 1)])[:60]
     for data, problem in ((b"text, no index", "header"), (b"", "header"), (cut, "slots")):
         (tmp_path / "i").write_bytes(data)
@@ -181,11 +180,3 @@ def test_what_is_wrong_is_said(tmp_path):
     (tmp_path / "i").write_bytes(bad)
     rows = [row for batch in index.entries("i", str(tmp_path / "i")) for row in batch.to_pylist()]
     assert [row["problem"] for row in rows] == [None, "offset", None]
-
-
-def test_an_index_is_recognised_by_header_and_size():
-    data = small(175, [(5, 48, 0), (6, 100, 1)])
-    assert index.sniff(data, len(data)) == {"kind": "index", "base": 48}
-    assert index.sniff(data, len(data) + 1) is None
-    assert index.sniff(bytes(500), 500) is None
-    assert index.sniff(b"[main] 2026 text " * 10) is None

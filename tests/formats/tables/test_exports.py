@@ -37,22 +37,19 @@ def test_a_table_in_any_form_is_a_member_of_its_file(text, tmp_path):
         assert list(csv.reader(stream)) == TABLE
 
 
-def test_several_printed_tables_and_what_is_between_them():
+def test_several_printed_tables_and_values_in_lines_of_json(tmp_path):
     found = list(exports.of_printed(f"{BOXED}\nand the consumers:\n{VERTICAL}\n{PSQL}".splitlines()))
     assert found == [(f"table {n}", cells) for n in (1, 2, 3) for cells in TABLE]
-
-
-@pytest.mark.parametrize("lines", rows_of(__file__, "lines_that_only_look_like_rules"))
-def test_lines_that_only_look_like_rules(lines):
-    assert list(exports.of_printed(lines)) == []
-
-
-def test_values_in_lines_of_json(tmp_path):
     row = {"ok": True, "sum": 1.5, "tags": ["a"], "none": None, "in": {"a": 1}}
     values = [["true", "1.5", '["a"]', "", '{"a": 1}']]
     path = put(tmp_path / "t", f"{json.dumps(row)}\n" * 2)
     found = exports.of_json(path, path.read_text(), "utf-8")
     assert found and [cells for _, cells in found] == [[*row], *values, *values]
+
+
+@pytest.mark.parametrize("lines", rows_of(__file__, "lines_that_only_look_like_rules"))
+def test_lines_that_only_look_like_rules(lines):
+    assert list(exports.of_printed(lines)) == []
 
 
 def book(path, sheets):
@@ -84,16 +81,13 @@ def book(path, sheets):
     return put(path, zip_of({name: text.encode() for name, text in parts.items()}))
 
 
-def test_workbook(tmp_path):
+def test_workbook_and_what_is_none(tmp_path, monkeypatch):
     path = book(tmp_path / "b.xlsx", {"Result 1": TABLE, "空": [], "n": [["id", "sum"], [20260001, 1.5]]})
     assert exports.is_workbook(path, path.read_bytes())
     found = list(exports.of_workbook(path))
     assert [cells for name, cells in found if name == "Result 1"] == TABLE
     assert [cells for name, cells in found if name == "n"] == [["id", "sum"], ["20260001", "1.5"]]
     assert len(found) == len(TABLE) + 2
-
-
-def test_what_is_no_workbook(tmp_path, monkeypatch):
     jar = put(tmp_path / "a.jar", zip_of({"META-INF/MANIFEST.MF": b"x"}))
     cut = put(tmp_path / "cut.xlsx", zip_of({"xl/workbook.xml": b"<workbook"}))
     assert not exports.is_workbook(jar, jar.read_bytes())

@@ -31,10 +31,16 @@ def test_outputs(output):
     assert not any("App.main" in (value or "") for value in found.values())
 
 
-def test_labels_that_come_again_begin_a_block():
+def test_labels_that_come_again_begin_a_block_and_empty_lines_end_none():
     labels = TEXTS["a message by its id, with its tracks"].split("\n", 1)[1]
     found = fields(labels.split("\n\n")[0] + "\n" + labels)
     assert (found["1 Topic"], found["2 Topic"]) == ("TopicT", "TopicT")
+    # As copied from a page: cells one blank apart, a blank line behind each row; what comes below is none of its rows.
+    head, one, two = PROGRESS.splitlines()[2:5]
+    rows = (head, one, two.replace("  0 ", " N/A 0 ", 1))
+    found = fields("\n\n".join(" ".join(row.split()) for row in rows) + "\n\nsome words of mine below it\n")
+    assert (found["1 #Consumer Offset"], found["1 #LastTime"]) == ("27", "2026-11-20 23:09:45")
+    assert (found["2 #Topic"], found["2 text"]) == ("orders", "some words of mine below it")
 
 
 @pytest.mark.parametrize("name", ["healthy", "healthy-5", "healthy-traced", "message-identity"])
@@ -46,15 +52,6 @@ def test_no_line_of_a_recorded_output_is_left_as_text(name):
         rows = list(mqadmin.parse(data))
         assert {c for _, c, _, _, _ in rows} == {path.rsplit("/", 1)[1].split("-")[0].removesuffix(".txt")}
         assert not [r for r in rows if r[3] == "text"], path
-
-
-def test_rows_with_empty_lines_between_them_are_rows():
-    """As copied from a page: cells one blank apart, a blank line behind each row; what comes below is none of its rows."""
-    head, one, two = PROGRESS.splitlines()[2:5]
-    rows = (head, one, two.replace("  0 ", " N/A 0 ", 1))
-    found = fields("\n\n".join(" ".join(row.split()) for row in rows) + "\n\nsome words of mine below it\n")
-    assert (found["1 #Consumer Offset"], found["1 #LastTime"]) == ("27", "2026-11-20 23:09:45")
-    assert (found["2 #Topic"], found["2 text"]) == ("orders", "some words of mine below it")
 
 
 WITHIN = rows_of(__file__, "within")
@@ -109,7 +106,7 @@ def test_a_file_of_a_store(given):
     assert all(row["backup"] is backup for row in offsets)
 
 
-def test_checkpoint():
+def test_checkpoint_broker_conf_and_damaged_json():
     page = struct.pack(">5q", 1_795_188_794_493, 1_795_188_794_400, 0, 0, 0) + bytes(4096 - 40)
     assert configs.sniff(page, size=4096) == {"kind": "checkpoint"}
     rows = configs.offsets("f", page, {}, "checkpoint")
@@ -117,15 +114,10 @@ def test_checkpoint():
     assert [(r["topic"], r["value"]) for r in rows] == [*times.items()]
     assert configs.sniff(bytes(4096), size=4096) is None
     assert configs.sniff(page + bytes(10), size=4106) is None
-
-
-def test_damaged_json_raises():
     topics = next(each["text"] for each in FILES if each["name"] == "topics").encode()
     with pytest.raises(ValueError, match=r"."):
         configs.configs("f", topics[:-20], {"name": "topics", "backup": False}, "store_json")
-
-
-def test_values_stand_as_java_reads_them():
+    # Values stand as Java reads them.
     conf = rows_of(__file__, "broker_conf")
     assert configs.sniff(conf["text"].encode()) == {"kind": "broker_conf", "known": 5}
     assert settings(configs.configs("f", conf["text"].encode(), {}, "broker_conf")) == conf["configs"]
