@@ -117,12 +117,6 @@ def journey(records: pd.DataFrame, handled: pd.DataFrame, lang: Lang = "en") -> 
     return JOURNEY.chart(every.sort_values("at", kind="stable", ignore_index=True), lang, values, chart)
 
 
-def first_life(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart the journey of the first message of `frame`; `row`: `copy`, or `delivery` (to a consumer)."""
-    one = frame[frame["id"] == frame["id"].iloc[0]] if len(frame) else frame.assign(row=None)
-    return journey(one[one["row"] == "copy"], one[one["row"] == "delivery"], lang)
-
-
 def traced(life: dict[str, Any], lang: Lang = "en") -> Chart:
     """Chart the journey of a traced message; of several with one key, the first."""
     first = next(iter(life["uniq_keys"]), None)

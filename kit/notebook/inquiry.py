@@ -4,9 +4,13 @@ elsewhere.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
-from collections.abc import Callable, Mapping, Sequence
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -14,14 +18,16 @@ import attrs
 import pandas as pd
 
 from kit.analysis import noise
+from kit.case.progress import Progress
 from kit.causes import look_alikes, release_advice, results, timeline
 from kit.charts import Chart, Table, clean, overview, undrawn
 from kit.i18n import Lang, Sentence, labels, on_clock, rendered
+from kit.interrupts import Interrupts
 from kit.notebook import answers, notes, places, prose
-from kit.notebook.progress import watched
 from kit.notebook.walks import NOTHING, Stop
 from kit.report.labels import HOLDS, PAGE, VERDICTS, ranked, requests
 from kit.tables import frames
+from kit.tables.queries import catalogue
 from kit.tables.runner import collect
 
 if TYPE_CHECKING:
@@ -162,13 +168,16 @@ class Inquiry:
         return Table(pd.DataFrame(rows, columns=pd.Index(list(heads))), "", heads, self.lang)
 
     def table(self, name: str, selection: Selection | None = None) -> pd.DataFrame:
-        """Return a result table of the causes, or what a selection leaves of it; empty if this evidence has none."""
-        frame = results.table(self.case, name)
+        """Return a result table of the causes, else a gold table, or what a selection leaves of it; empty if this
+        evidence has none.
+        """
+        is_gold = name in catalogue() and name not in results.names(self.case)
+        frame = self.case.facts(name) if is_gold else results.table(self.case, name)
         return frame if selection is None else selection.keep(frame)
 
     @_or_sentence
     def rows(self, name: str, most: int = 10, selection: Selection | None = None) -> Any:
-        """Return the first rows of a result table, safe to display; empty if this evidence has none."""
+        """Return the first rows of a table (`table`), safe to display."""
         frame = self.table(name, selection)
         references = places.places_of(frame.head(most).to_dict("records"))
         return self._linked(Table(frame, clean(name), lang=self.lang, max_rows=most, references=references))
@@ -176,10 +185,11 @@ class Inquiry:
     def draw(
         self, chart: Callable[..., Chart], name: str, selection: Selection | None = None
     ) -> Chart | Table | answers.Answer:
-        """Draw a result table, or what a selection leaves of it; show a sentence if it is absent."""
-        if name not in results.names(self.case):
+        """Draw a table (`table`), or what a selection leaves of it; show a sentence if there is nothing of it."""
+        frame = self.table(name, selection)
+        if frame.empty:
             return answers.sentence(NOTHING, self.lang)
-        return answers.drawn(chart, self.table(name, selection), clean(name), self.lang)
+        return answers.drawn(chart, frame, clean(name), self.lang)
 
     @_or_sentence
     def verdicts(self, every: bool = False) -> Table | answers.Answer:
@@ -351,3 +361,39 @@ def start(
     case = kit.open_case(locate(evidence), workspace or None, **chosen)
     with watched(case, lang, interactive):
         return Inquiry(case, kit.triage(case), lang, interactive, notes)
+
+
+@contextlib.contextmanager
+def watched(case: Case, lang: Lang, interactive: bool) -> Iterator[None]:
+    """Show the progress of the work for a case, in bars that disappear, and let an interrupt stop it, while the block
+    runs; in a notebook also in the rest of this cell and in later ones.
+    """
+    # JupyterLab leaves a red box where something was written to stderr, even after it is cleared.
+    stream = sys.stderr if prose.shell() is None else sys.stdout
+    progress = Progress(lang, stream, is_live=True) if interactive else Progress()
+    cell = contextlib.ExitStack()
+    # Otherwise jobs and threads would go on, and those that wait for them.
+    stop = Interrupts(case.cancel)
+
+    def begin(*_: Any) -> None:
+        cell.close()
+        case.resume()
+        cell.callback(stop.forget)
+        cell.callback(setattr, case, "progress", case.progress)
+        cell.callback(progress.end)
+        case.progress = progress
+        if threading.current_thread() is threading.main_thread():
+            cell.callback(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, stop))
+
+    def end(*_: Any) -> None:
+        cell.close()
+
+    if prose.shell() is not None:
+        before = prose.listen("progress", pre_run_cell=begin, post_run_cell=end)
+        before.get("post_run_cell", end)()
+    begin()
+    try:
+        yield
+    finally:
+        if prose.shell() is None:
+            end()

@@ -26,12 +26,12 @@ COLUMNS: Final = labels("notebook")["postmortem columns"]
 TEXTS: Final = labels("notebook")["postmortem"]
 CHARTS: Final[Mapping[str, tuple[str, Callable[..., Chart]]]] = {
     "half-topic-blowup": ("half_topic_growth", transactions.growth),
-    "message-size-mismatch": ("size_half_queue", sizes.half_queue),
-    "message-identity": ("identity_funnel", messages.funnel),
+    "message-size-mismatch": ("half_queue", sizes.half_queue),
+    "message-identity": ("retry_funnel", messages.funnel),
     "broker-busy": ("busy_axis", sends.axis),
     "transaction-consistency": ("transaction_flow", transactions.accounting),
 }
-"""The most useful chart of a cause: result table and chart function."""
+"""The most useful chart of a cause: table and chart function."""
 
 
 def start(

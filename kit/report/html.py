@@ -150,16 +150,8 @@ def _view(finding: Mapping[str, Any], stories: Sequence[Story], lang: Lang, fail
     except Exception as error:
         failures.append(Failure.of(finding["cause"], error))
         summary = f"{finding['summary']} {PAGE['part_failed'].say(type=failures[-1].type).render(lang)}"
-        bare = {
-            **finding,
-            "summary": summary,
-            "steps": (),
-            "figures": {},
-            "window": None,
-            "remedies": (),
-            "missing": (),
-        }
-        return finding_view(bare, stories, lang)
+        none = dict.fromkeys(("steps", "remedies", "missing"), ())
+        return finding_view({**finding, **none, "summary": summary, "figures": {}, "window": None}, stories, lang)
 
 
 def finding_view(finding: Mapping[str, Any], stories: Sequence[Story], lang: Lang) -> dict[str, Any]:

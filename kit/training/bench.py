@@ -67,9 +67,10 @@ class Bench:
     def table(self, name: str, n: int = 1) -> pd.DataFrame:
         return self.inquiry(n).table(name)
 
-    def draw(self, chart: Callable[..., Chart], name: str, n: int = 1) -> Any:
-        """Draw a result table without the sentence that reads it: reading it is the task."""
-        drawn = self.inquiry(n).draw(chart, name)
+    def draw(self, chart: Callable[..., Chart], rows: Any, n: int = 1) -> Any:
+        """Draw a table by its name, or rows, without the sentence that reads it: reading it is the task."""
+        inquiry = self.inquiry(n)
+        drawn = inquiry.draw(chart, rows) if isinstance(rows, str) else chart(rows, lang=self.lang)
         return attrs.evolve(drawn, reading="") if isinstance(drawn, Chart) else drawn
 
     def published_failures(self) -> Chart:
@@ -78,17 +79,11 @@ class Bench:
         return attrs.evolve(placement.what_if(given, self.lang, model.DOCUMENTED), reading="")
 
     def answer(self, query: str, known: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the first row that answers a query over the tables of the case and the result tables of its causes
-        (`result_NAME`, with `nth` for their order); {} where such a table is empty or a value `:name` is not `known`.
+        """Return the first row that answers a query over the tables of the case; {} without one, and where a value
+        `:name` is not `known`.
         """
-        case, values = self.case, {name: known.get(name) for name in re.findall(r":(\w+)", query)}
-        for name in re.findall(r"\bresult_(\w+)", query):
-            frame = self.table(name)
-            if frame.empty:
-                return {}
-            rows = case.session.createDataFrame(frame.assign(nth=range(len(frame))))
-            rows.createOrReplaceTempView(f"result_{name}")
-        return {} if None in values.values() else next(iter(case.tables.answers(query, **values)), {})
+        values = {name: known.get(name) for name in re.findall(r":(\w+)", query)}
+        return {} if None in values.values() else next(iter(self.case.tables.answers(query, **values)), {})
 
     # --- to look at ---------------------------------------------------------------------------------------------------
 

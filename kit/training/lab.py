@@ -123,18 +123,25 @@ def message_size(bench: Bench, facts: Facts) -> Facts:
     }
 
 
-def message_identity(bench: Bench, facts: Facts) -> Facts:
-    asked = facts.get("asked")
-    kind = lookups.kinds(bench.case.facts, {asked}).get(asked) if asked else None
-    return {"kind": {"uniq": "uniq-key", "offset": "offset-id"}.get(kind or "")}
+def message_identity(bench: Bench, _: Facts) -> Facts:
+    looked_up = next((one for one in lookups.lookups(bench.case.facts) if one.wrong), None)
+    if looked_up is None:
+        return {}
+    asked = next(iter(looked_up.ids), "")
+    kind = {"uniq": "uniq-key", "offset": "offset-id"}.get(lookups.kinds(bench.case.facts, {asked}).get(asked, ""))
+    return {"asked": asked, "command": looked_up.command, "address": looked_up.address, "kind": kind}
 
 
-def broker_busy(_: Bench, facts: Facts) -> Facts:
+def broker_busy(bench: Bench, facts: Facts) -> Facts:
     errors, tries = facts["errors"] or {}, facts["attempts"] or {}
+    why = next(iter(facts["explanations"] or ()), {"why": None, "share": None})
     stored = {kind: n["stored"] for kind, n in (facts["outcome"] or {}).items()}
     refused = {kind: n for kind, n in errors.items() if kind in REFUSALS}
     known = bool(refused) and facts["outcome"] is not None
     return {
+        "copies": len(bench.table("duplicated")) or None,
+        "why": why["why"],
+        "share": None if why["share"] is None else f"{why['share']:.0%}",
         "tries": sum(tries.values()) or None,
         "commonest": max(refused, key=lambda kind: refused[kind]) if refused else None,
         "says_busy": sum(refused.get(kind, 0) for kind in SAYS_BROKER_BUSY) or None,
@@ -143,18 +150,8 @@ def broker_busy(_: Bench, facts: Facts) -> Facts:
     }
 
 
-def transactions(bench: Bench, _: Facts) -> Facts:
-    facts: Facts = {"unsafe": unsafe(looks_at_status=True), "unsafe_unchecked": unsafe(looks_at_status=False)}
-    wrong = bench.table("inconsistent")
-    if len(wrong):
-        rows = wrong[(wrong["kind"] == "row_without_message") & (wrong["state"] != "discarded")]
-        dead = bench.table("dead_letters")
-        keys = set(dead["keys"].dropna().str.split().explode()) if len(dead) else set()
-        facts["dead_of_rows"] = int(rows["key"].isin(list(keys)).sum())
-        for fact, column in (("group", "producer_group"), ("repair", "repair")):
-            common = rows[column].dropna().mode()
-            facts[fact] = str(common.iloc[0]) if len(common) else None
-    return facts
+def transactions(_: Bench, __: Facts) -> Facts:
+    return {"unsafe": unsafe(looks_at_status=True), "unsafe_unchecked": unsafe(looks_at_status=False)}
 
 
 def unsafe(*, looks_at_status: bool) -> list[str]:

@@ -10,7 +10,7 @@ import pandas as pd
 from incidents import START
 from table import tables_of
 
-from kit.charts import Chart, overview, sends, sizes, transactions
+from kit.charts import Chart, messages, overview, sends, sizes, transactions
 from kit.rocketmq import record_fields
 
 Draw = Callable[[pd.DataFrame, Any], Chart]
@@ -57,6 +57,7 @@ CHARTS: dict[str, tuple[Draw, pd.DataFrame]] = {
     "coverage": (lambda frame, lang: overview.coverage(frame, None, lang), frame("coverage")),
     "fields": (sizes.fields, stages()),
     "growth": (transactions.growth, incidents.growth_frame()),
+    "journey": (lambda copies, lang="en": messages.journey(copies, frame("deliveries"), lang), frame("journey")),
     "over time": (lambda frame, lang: overview.over_time(frame, MOMENTS, "rows", lang), frame("over time")),
     "timeline": (overview.timeline, incidents.result_table("timeline")),
 }

@@ -12,7 +12,7 @@ from processes import ROOT
 import kit
 from kit import notebook
 from kit.case.progress import Progress
-from kit.notebook.progress import watched
+from kit.notebook.inquiry import watched
 
 LONG = 300
 """Seconds a kernel may take to start or to finish what a test asks of it, on a busy machine."""

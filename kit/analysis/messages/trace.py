@@ -145,15 +145,6 @@ def example(facts: Facts) -> str | None:
     return None if longest is None else str(longest["example"])
 
 
-def lives(facts: Facts, keys: Sequence[str]) -> list[Row]:
-    """Return copies and deliveries of `identity_records` as in `trace`; `row`: `copy` or `delivery`; `id`: UNIQ_KEY."""
-    rows = [_completed(row) for row in facts.rows("identity_records")]
-    records = [r for key in keys for r in with_lineage([row for row in rows if row["uniq_key"] == key])]
-    handled = [row for row in facts.rows("identity_deliveries") if row["uniq_key"] in set(keys)]
-    of_kind = [("copy", row) for row in records] + [("delivery", row) for row in handled]
-    return [{"row": kind, "id": row["uniq_key"], **_plain(row, facts.lang)} for kind, row in of_kind]
-
-
 def _keys_elsewhere(facts: Facts, asked: str) -> list[str]:
     """Return the UNIQ_KEYs that tables of senders and consumers give for an id or key no record has."""
     up = asked.upper()

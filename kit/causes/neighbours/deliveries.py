@@ -85,10 +85,8 @@ def dead_letter(facts: Facts) -> Observed:
         "on-the-way": refs.records_at(facts, late, 2) if len(late) else (),
         "listener-failed": refs.quote(facts, failed, 2),
     }  # fmt: skip
-    observed = Observed(values, quotes, actors=groups["consumer_group"].dropna())
-    if count:
-        observed.window, observed.tables = refs.span(groups["first"], groups["last"]), {"dead_letters": letters}
-    return observed
+    window = refs.span(groups["first"], groups["last"]) if count else None
+    return Observed(values, quotes, window, actors=groups["consumer_group"].dropna())
 
 
 def dlq_unreadable(facts: Facts) -> Observed:

@@ -168,19 +168,13 @@ def _explanations(whys: list[busy.Why], refused: bool) -> list[Step]:
 
 
 def _tables(facts: Facts, ledger: sends.Ledger, stalls: list[Any], whys: list[busy.Why]) -> dict[str, Any]:
-    outcome = [{"kind": kind} | counts for kind, counts in (ledger.outcome_by_kind or {}).items()]
     why = [(n, w.slug, w.sentence.render("en"), w.sentence.render("zh"), w.share) for n, w in enumerate(whys, 1)]
-    tables: dict[str, Any] = {
-        "busy_outcome": pd.DataFrame(outcome, columns=["kind", "stored", "lost"]),
+    return {
         "busy_why": pd.DataFrame(why, columns=["rank", "why", "en", "zh", "share"]),
         "busy_config": busy.audit(facts, ledger, stalls),
         "lost": ledger.failed[ledger.failed["originals"] == 0].drop(columns=["originals", "brokers", "identity"]),
         "duplicated": ledger.duplicated,
     }
-    if busy.window(facts):
-        axis = facts("busy_axis")
-        tables["busy_axis"] = axis.drop(columns=[kind for kind in attempts.KINDS if not axis[kind].any()])
-    return tables
 
 
 def _moments(ledger: sends.Ledger, stalls: list[Any]) -> list[Moment]:

@@ -6,13 +6,10 @@ UNIQ_KEY once by the client (common/message/MessageClientIDSetter), and MessageC
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 
 from kit.analysis import refs
 from kit.analysis.messages import lookups
-from kit.analysis.messages.trace import lives
 from kit.causes.declared import Observed
 from kit.inventory.references import Ref
 from kit.tables.facts import Facts
@@ -37,7 +34,8 @@ def observe(facts: Facts) -> Observed:
         # Where the application's log uses an offset id as its key.
         kinds = lookups.kinds(facts, set(dedup["id"]))
         dedup = dedup[dedup["id"].map(kinds.get) == "offset"]
-    copies = facts("identity_records") if effect and counts.get("several") and len(same) else None
+    key = same["uniq_key"].iloc[0] if effect and counts.get("several") and len(same) else None
+    copies = facts.answers("copies", names=[key]) if key else []
     values = {
         "uniq_keys": counts.get("uniq_keys"), "several": counts.get("several"), "wrong": len(wrong),
         "wrong_seen": len(wrong) if seen else None,
@@ -52,19 +50,10 @@ def observe(facts: Facts) -> Observed:
     quotes = {
         "effect": (*(failures[:2] if failed else ()), *twice_refs[:4]), "look-up-failed": failures,
         "handled-twice": twice_refs, "compared-by": () if dedup is None else refs.lines(facts, dedup, 2),
-        "several-offset-ids": ()
-        if copies is None
-        else refs.records_at(facts, copies[copies["uniq_key"] == same["uniq_key"].iloc[0]], 4),
+        "several-offset-ids": refs.records_at(facts, pd.DataFrame(copies), 4) if copies else (),
         "pasted-ids": lookups.quoted(facts, pasted.at) if pasted else (),
     }  # fmt: skip
-    observed = Observed(values, quotes)
-    if effect:
-        observed.window = refs.span(same["first_time"], same["time"]) if len(same) else None
-        columns = ["ids", "command", "address"]
-        rows = [(",".join(one.ids), one.command, one.address) for one in wrong]
-        observed.tables = {"identity_lookups": pd.DataFrame(rows, columns=columns)}
-        observed.tables |= _tables(facts, same, wrong) if stored else {}
-    return observed
+    return Observed(values, quotes, refs.span(same["first_time"], same["time"]) if effect and len(same) else None)
 
 
 def _twice_refs(facts: Facts, frame: pd.DataFrame) -> tuple[Ref, ...]:
@@ -80,14 +69,3 @@ def _twice_refs(facts: Facts, frame: pd.DataFrame) -> tuple[Ref, ...]:
     firsts = rows[[f"first_{name}" for name in place]].set_axis(place, axis=1)
     records = pd.concat([firsts, rows[place]]).rename(columns={"record_file": "file"})
     return (*quoted, *refs.records_at(facts, records.drop_duplicates(), 4))
-
-
-def _tables(facts: Facts, twice: pd.DataFrame, wrong: list[lookups.Lookup]) -> dict[str, Any]:
-    concerned = list(twice["uniq_key"].head(3)) if len(twice) else [one for o in wrong for one in o.ids][:1]
-    # The message with the longest journey shows best what ids do.
-    journeys = facts("journeys")
-    hops = journeys["path"].str.count(">")
-    concerned += list(journeys["example"][hops == hops.max()].head(1))
-    examples = list(dict.fromkeys(filter(None, concerned)))
-    lived = pd.DataFrame(lives(facts, examples)).drop(columns="properties", errors="ignore")
-    return {"identity_funnel": facts("retry_funnel"), "identity_lives": lived}

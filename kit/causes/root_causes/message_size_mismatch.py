@@ -14,13 +14,11 @@ import pandas as pd
 
 from kit.analysis import refs, sizes
 from kit.causes.declared import Observed
-from kit.formats.commitlog.schema import TEXT, as_dict
-from kit.rocketmq import names, record_fields, size
+from kit.rocketmq import names, size
 from kit.tables.facts import Facts
 
 CHECKED: Final = f'"{names.HALF_TOPIC}@{names.TRANSACTION_GROUP}"'
 """How consumerOffset.json names the position of the check: broker/offset/ConsumerOffsetManager."""
-RISK: Final = ("uniq_key", "state", "topic", "queue_offset", "offset_msg_id", "store_size", "next_size", "last_size")
 PROPERTIES: Final = 32_767
 """Bytes of properties that a record holds: store/CommitLog, Short.MAX_VALUE."""
 SHOWN = 5
@@ -85,8 +83,6 @@ def observe(facts: Facts) -> Observed:
         _queue(facts, observed)
     if len(lines) and observed.values["count"] > 1:
         _volume(facts, observed, lines)
-    if applies:
-        observed.tables = _tables(facts, known, risk, over or records)
     return observed
 
 
@@ -127,24 +123,6 @@ def _volume(facts: Facts, observed: Observed, rows: pd.DataFrame) -> None:
     observed.quotes["log-volume"] = (*refs.lines(facts, rows, 1), *refs.lines(facts, last, 1))
 
 
-def _tables(facts: Facts, known: sizes.Limits, risk: pd.DataFrame | None, records: list[Any]) -> dict[str, Any]:
-    queue = facts("half_queue")
-    tables = {
-        "size_refusals": facts("size_refusals").drop(columns="repeated"),
-        "size_near_limit": facts("half_near_limit"),
-        # Where rounds of checks began, and the end of the queue.
-        "size_half_queue": queue.loc[queue["line"] != "saved", ["ts", "offset", "line"]].reset_index(drop=True),
-    }
-    if risk is not None:
-        tables["size_at_risk"] = risk
-    misfits = facts.rows("half_misfits")[:1] if risk is not None and len(risk) else []
-    for first in [*records, *(SimpleNamespace(**row) for row in misfits)][:1]:
-        first.topic = names.HALF_TOPIC
-        first.properties = as_dict(facts.record(first.file, first.physical_offset, (TEXT,))[TEXT])
-        tables["size_fields"] = record_fields.stages(first, first.put_back_body, known.limit)
-    return tables
-
-
 # --- half messages against the limit ----------------------------------------------------------------------------------
 
 
@@ -157,4 +135,4 @@ def _at_risk(facts: Facts, *, refused: bool) -> pd.DataFrame | None:
     known = [row for row in known if row["broker"]] or known
     if refused:
         return None if any(row["how"] is None for row in known) else facts("half_misfits")
-    return None if any(row["max_size"] is None for row in known) else pd.DataFrame(columns=pd.Index(RISK))
+    return None if any(row["max_size"] is None for row in known) else pd.DataFrame()

@@ -31,16 +31,15 @@ OTHER_COLUMNS = T("The query has other columns now: read the answer yourself.", 
 class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What follows from an answer: what it rules out, what to ask next.
 
-    `table`: must have rows for no answer to be one (`log:SOURCE`: there must be such a log); `needs`: what would answer
-    if it has none, a name of `FILES` or a sentence; `nothing`: what no rows say if it has. `says`: the sentences
-    for rows; `so`: the query whose only row has the name of one in its column `says`, if there are several, and in the
-    others what fills it.
+    `table`: must have rows for no answer to be one; `needs`: what would answer if it has none, a name of `FILES` or a
+    sentence; `nothing`: what no rows say if it has. `says`: the sentences for rows; `so`: the query whose only row has
+    the name of one in its column `says`, if there are several, and in the others what fills it.
     """
 
-    table: str
-    needs: str | T
     nothing: T
     says: dict[str, T]
+    table: str = "records"
+    needs: str | T = "commitlog"
     so: str = ""
 
     def of(self, case: Case, rows: pa.Table | pd.DataFrame) -> Sentence:
@@ -52,10 +51,8 @@ class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             except (PySparkException, LookupError, pa.ArrowException):
                 return OTHER_COLUMNS
             return SO.say(sentence=sentence)
-        source = self.table.removeprefix("log:")
-        known = case.facts.has_source(source) if source != self.table else case.has(self.table)
         needs = FILES[self.needs] if isinstance(self.needs, str) else self.needs
-        return SO.say(sentence=self.nothing) if known else ABSENT.say(needs=needs)
+        return SO.say(sentence=self.nothing) if case.has(self.table) else ABSENT.say(needs=needs)
 
 
 def _filled(case: Case, so: str, rows: pa.Table | pd.DataFrame) -> dict[str, Any]:
