@@ -104,8 +104,8 @@ def specs() -> dict[str, Spec]:
 
     copies_too = _of(*STORES, replicas=True)
     commitlog = partial(Spec, source=sources.CommitLogDataSource)
-    # The body of an op record says which half messages it ends.
-    wanted = {"body_topics": names.OP_TOPIC, "columns": ",".join(schema.STORED)}
+    # The body of an op record says which half messages it ends, that of the other which offset was corrected.
+    wanted = {"body_topics": f"{names.OP_TOPIC},{names.OFFSET_MOVED_TOPIC}", "columns": ",".join(schema.STORED)}
     return {
         "messages": commitlog(schema.stored(), copies_too, "store_timestamp", options=wanted),
         "skipped": commitlog(columns_of("skipped"), copies_too, options={"table": "skipped"}),

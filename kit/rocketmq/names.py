@@ -12,6 +12,7 @@ DISCARD_TOPIC: Final = "TRANS_CHECK_MAX_TIME_TOPIC"
 DISCARD_TOPIC_IN_LOGS: Final = "TRANS_CHECK_MAXTIME_TOPIC"
 """How log lines spell `DISCARD_TOPIC`: broker/transaction/queue/DefaultTransactionalMessageCheckListener 4.5.2+."""
 SCHEDULE_TOPIC: Final = "SCHEDULE_TOPIC_XXXX"
+OFFSET_MOVED_TOPIC: Final = "OFFSET_MOVED_EVENT"
 TIMER_TOPIC: Final = "rmq_sys_wheel_timer"
 TRACE_TOPIC: Final = "RMQ_SYS_TRACE_TOPIC"
 TRACE_TOPIC_CLOUD_PREFIX: Final = "rmq_sys_TRACE_DATA_"
@@ -25,7 +26,7 @@ LMQ_PREFIX: Final = "%LMQ%"
 SYSTEM_TOPICS: Final = frozenset(
     {
         HALF_TOPIC, OP_TOPIC, DISCARD_TOPIC, SCHEDULE_TOPIC, TIMER_TOPIC, TRACE_TOPIC, "TBW102", "AUTO_CREATE_TOPIC_KEY",
-        "SELF_TEST_TOPIC", "BenchmarkTest", "OFFSET_MOVED_EVENT", "CHECKPOINT_TOPIC",
+        "SELF_TEST_TOPIC", "BenchmarkTest", OFFSET_MOVED_TOPIC, "CHECKPOINT_TOPIC",
     }
 )  # fmt: skip
 """Fixed names RocketMQ itself uses. Names of clusters and brokers are topics too, known from configuration."""

@@ -1,11 +1,12 @@
 """Commit logs as rows of data say them, one row a record: what lies in `tests/causes/evidence/*.yaml` under `stores`.
 
 `{key, born, stored}` is what a producer sent, `{traffic: ms}` much of it (`busy_evidence`). Of transactions, a second apart: `{half: KEY, size: bytes}`,
-`{op: KEY}`, `{commit: KEY}`; `{delayed: NAME, real_topic, level, size}` is a record that waits. `{cut: 20}` takes so many bytes from the end of the last record,
+`{op: KEY}`, `{commit: KEY}`; `{delayed: NAME, real_topic, level, size}` is a record that waits, `{moved: GROUP, topic, queue, offset, next}` a corrected offset. `{cut: 20}` takes so many bytes from the end of the last record,
 `{damage: 8}` turns a bit at that byte of every record.
 """
 
 import ipaddress
+import json
 from typing import Any
 
 from busy_evidence import START, sent, traffic
@@ -31,6 +32,10 @@ def waiting(row: dict[str, Any], earlier: list[Record], named: dict[str, Record]
         level, nth = row["level"], sum(record.topic == SCHEDULE.encode() for record in earlier)
         own = {"DELAY": str(level), "REAL_TOPIC": row["real_topic"], "REAL_QID": "0", "UNIQ_KEY": "0" * 32}
         return sized(SCHEDULE, row["size"], level - 1, nth, **own)
+    if "moved" in row:
+        place = {"brokerName": "broker-a", "queueId": row["queue"], "topic": row["topic"]}
+        event = {"consumerGroup": row["moved"], "messageQueue": place, "offsetNew": row["next"]}
+        return Record(b"OFFSET_MOVED_EVENT", json.dumps(event | {"offsetRequest": row["offset"]}).encode())
     half = named[row.get("op") or row["commit"]]
     if "op" in row:
         nth, body = sum(record.topic == OP.encode() for record in earlier), str(half.numbers[2]).encode()

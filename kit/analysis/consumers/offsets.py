@@ -123,15 +123,15 @@ def start_policy(facts: Facts, group: str) -> tuple[str, Ref] | None:
 
 @fold(
     "kind string, group string, topic string, broker string, number bigint, queue_id bigint, start bigint, "
-    "end bigint, exact boolean, at timestamp, asked timestamp, file string, line bigint",
-    "offset_statements", "known_positions", "admin_queues", "ledger_starts",
+    "end bigint, exact boolean, at timestamp, asked timestamp, file string, line bigint, physical_offset bigint",
+    "offset_statements", "moved_events", "known_positions", "admin_queues", "ledger_starts",
 )  # fmt: skip
 def offset_moves(facts: Facts) -> list[Row]:
     """One row per queue of a consumer group whose offset moved by more than was consumed: number, kind, group, topic,
     broker, queue_id (null if only the broker's lines show it, which do not name the queue), start (the offset that the
     group had reached, null if unknown), end (where it continued), exact (start is what it had handled), at, asked (when
-    a reset was requested), file, line (where it shows). In order of kind, group, topic, broker and queue; the last one
-    if a queue moved several times.
+    a reset was requested), file, line or physical_offset (where it shows). In order of kind, group, topic, broker and
+    queue; the last one if a queue moved several times.
 
     Five kinds: deleted-before-consumed (`PullMessageProcessor`, OFFSET_TOO_SMALL), beyond-end (the queue ended in front
     of the offset: OFFSET_OVERFLOW_BADLY), reset and skip (back and ahead: `AdminBrokerProcessor.resetOffset`, or at the
@@ -140,7 +140,13 @@ def offset_moves(facts: Facts) -> list[Row]:
     """
     requests = _requests(facts)
     moves: dict[tuple[Any, ...], Row] = {}
-    each = (*_resets(facts, requests), *_refused_pulls(facts), *_corrected(facts), *_first_starts(facts))
+    each = (
+        *_resets(facts, requests),
+        *_refused_pulls(facts),
+        *_stored(facts),
+        *_corrected(facts),
+        *_first_starts(facts),
+    )
     for number, move in enumerate(each):
         if move["start"] != move["end"]:
             queue = (move["broker"] or "", move["queue_id"]) if move["queue_id"] is not None else ("", -1 - number)
@@ -151,7 +157,7 @@ def offset_moves(facts: Facts) -> list[Row]:
 
 
 def _move(kind: str, row: Row, start: int | None, end: int, *, exact: bool = False, **other: Any) -> Row:
-    own = {name: row.get(name) for name in ("group", "topic", "broker", "queue_id", "file", "line")}
+    own = {name: row.get(name) for name in ("group", "topic", "broker", "queue_id", "file", "line", "physical_offset")}
     return own | {"kind": kind, "start": start, "end": end, "exact": exact, "at": row.get("first")} | other
 
 
@@ -176,19 +182,46 @@ def is_beyond_the_end(row: Row) -> bool:
 
 def _corrected(facts: Facts) -> Iterator[Row]:
     """Yield the moves to what is not deleted that only the broker's log shows: it names no queue."""
-    by_client = {(move["group"], move["topic"]) for move in _refused_pulls(facts) if move["kind"] == DELETED}
-    by_nobody = {(r["group"], r["topic"], r["requested"]) for r in lines(facts, "offset-not-corrected")}  # of a slave
+    by_client = _deleted_by_client(facts)
+    known = {(move["group"], move["topic"], move["start"]) for move in _stored(facts)}
+    known |= {(r["group"], r["topic"], r["requested"]) for r in lines(facts, "offset-not-corrected")}  # of a slave
     for row in lines(facts, "offset-too-small"):
         group, topic, offset, least = row["group"], row["topic"], row["requested"], row["min_offset"]
-        if (group, topic) in by_client or (group, topic, offset) in by_nobody or _began_there(facts, row, offset):
+        if (group, topic) in by_client or (group, topic, offset) in known or _began_there(facts, row, offset):
             continue
         # A queue that began there while the group was at the offset; another for each line.
         first = {r["queue_id"]: r["min_offset"] for r in lines(facts, "queue-min-offset", topic=topic)}
-        stored, known = first_stored(facts, topic), (r for r in copies(facts) if r["offset"] == offset)
-        at = {_queue(r) for r in known if (r["group"], r["topic"]) == (group, topic)}
+        stored, there = first_stored(facts, topic), (r for r in copies(facts) if r["offset"] == offset)
+        at = {_queue(r) for r in there if (r["group"], r["topic"]) == (group, topic)}
         queues: list[Any] = sorted(place[1] for place in at if stored.get(place, first.get(place[1])) == least)
         for queue in queues[: row["n"]] or [None] * row["n"]:
             yield _move(DELETED, row, offset, least, exact=True, queue_id=queue)
+
+
+def _deleted_by_client(facts: Facts) -> set[tuple[str, str]]:
+    """Return the groups and topics whose moves to what is not deleted a client's log shows."""
+    return {(move["group"], move["topic"]) for move in _refused_pulls(facts) if move["kind"] == DELETED}
+
+
+def _stored(facts: Facts) -> Iterator[Row]:
+    """Yield the moves to what is not deleted that no client's log shows, but the broker's store: messages of its own.
+
+    A group that asked for offset 0 may have been new: nothing there says it.
+    """
+    by_client = _deleted_by_client(facts)
+    for row in facts.rows("moved_events") if facts.has("messages") else ():
+        complete = None not in (row["queue_id"], row["requested"], row["next"]) and not row["kept"]
+        if complete and 0 < row["requested"] < row["next"] and (row["group"], row["topic"]) not in by_client:
+            yield _move(DELETED, row, row["requested"], row["next"], exact=True)
+
+
+def ref(facts: Facts, move: Row) -> Ref:
+    """Return the line or the record in which a move shows."""
+    if move["line"] is not None:
+        return facts.ref(move["file"], move["line"])
+    place = move["file"], move["physical_offset"]
+    body = next(row["body"] for row in facts.rows("moved_events") if (row["file"], row["physical_offset"]) == place)
+    return Ref(move["file"], body, physical_offset=move["physical_offset"])
 
 
 def _began_there(facts: Facts, row: Row, offset: int) -> bool:

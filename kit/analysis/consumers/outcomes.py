@@ -13,7 +13,7 @@ from typing import Any, Final
 import pandas as pd
 
 from kit.analysis import brokers
-from kit.analysis.consumers import lag, members, replicas
+from kit.analysis.consumers import lag, members, offsets, replicas
 from kit.data import grouped
 from kit.i18n import labels
 from kit.inventory.references import Ref
@@ -121,7 +121,7 @@ def _passed(facts: Facts, record: Row, group: str, complete: bool) -> tuple[str,
             and (move["start"] or 0) <= offset < move["end"]
         ):
             values = {"start": move["start"], "end": move["end"]}
-            return f"skipped-{move['kind']}", (facts.ref(move["file"], move["line"]),), values
+            return f"skipped-{move['kind']}", (offsets.ref(facts, move),), values
     expressions: dict[str, Ref] = {}
     for each in members.subscriptions(facts):
         if each.group == group and topic in each.topics:

@@ -14,6 +14,7 @@ from kit.analysis.consumers import lag, offsets
 from kit.causes import shown_by
 from kit.causes.declared import Observed
 from kit.causes.texts import texts_of
+from kit.inventory.references import Ref
 from kit.rocketmq import names
 from kit.tables.facts import Facts
 
@@ -78,8 +79,8 @@ def _jump(facts: Facts, observed: Observed, jump: Row) -> None:
         "some_again": jump["handled_again"] or None,
         "skipped_still_stored": jump["still_stored"] if facts.has("messages") else None,
     }
-    places = [*asked.values()][:2] + [(m["file"], m["line"]) for m in moves[:MOST]]
-    observed.quotes |= {"moved": facts.refs(dict.fromkeys(places)), "range": _quoted(facts, known, MOST)}
+    reset = facts.refs([*asked.values()][:2])
+    observed.quotes |= {"moved": (*reset, *_places(facts, moves)), "range": _places(facts, known)}
     if kind in ASKED:
         deleted = refs.seen(facts, "store-file-deleted")
         observed.values["deleted"] = deleted.count
@@ -95,11 +96,16 @@ def _others(facts: Facts, observed: Observed, jump: Row, others: list[Row]) -> N
     """Add the groups and topics whose offsets moved as well."""
     pairs = {(row["group"], row["topic"]): row for row in reversed(others)}
     pairs.pop((jump["group"], jump["topic"]), None)
-    ranges = {(row["group"], row["topic"]): (row["file"], row["line"]) for row in reversed(facts.rows("moved_ranges"))}
+    ranges = {(row["group"], row["topic"]): row for row in reversed(facts.rows("moved_ranges"))}
     rows = list(reversed(pairs.values()))
     moves = [TEXTS.say(f"other-{row['kind']}", **row) for row in rows[:MOST]]
     observed.values |= {"others": len(rows), "other_moves": moves}
-    observed.quotes["others-moved"] = facts.refs(ranges[place] for place in reversed(pairs) if place in ranges)[:MOST]
+    observed.quotes["others-moved"] = _places(facts, [ranges[place] for place in reversed(pairs) if place in ranges])
+
+
+def _places(facts: Facts, moves: list[Row]) -> tuple[Ref, ...]:
+    """Quote where the first of these moves show, each place once."""
+    return tuple(dict.fromkeys(offsets.ref(facts, move) for move in moves[:MOST]))
 
 
 def _quoted(facts: Facts, rows: list[Row], most: int = 2) -> Any:

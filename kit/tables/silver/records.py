@@ -1,6 +1,7 @@
 """Every record of the commit logs once: without files that are copies, and of several files that of the first counts.
 
-Columns of `messages_within`, and `id`: 64 bits of the UNIQ_KEY, to join by. Only op records have a `body`.
+Columns of `messages_within`, and `id`: 64 bits of the UNIQ_KEY, to join by. Only op records
+and corrections of offsets have a `body`.
 """
 
 from __future__ import annotations

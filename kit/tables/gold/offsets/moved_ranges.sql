@@ -1,7 +1,7 @@
 -- One row per moved queue (`offset_moves`): kind, group, topic, broker, queue_id, start (where the group stood: by what its ledgers show
 -- handled, where no line says it exactly), end, exact, skipped, repeated (messages between the two, null without a start), counted (the ledgers
 -- tell what the group handled of the topic), handled_again (messages from `end` on, in front of an exact start, that they have more than once),
--- still_stored (of a first start's skipped messages), at, asked, file, line. As many rows as `offset_moves`, in its order.
+-- still_stored (of a first start's skipped messages), at, asked, file, line, physical_offset. As many rows as `offset_moves`, in its order.
 with pairs as (
   select distinct `group`, topic from offset_moves where kind in ('reset', 'beyond-end', 'skip')
 ), delivered as (
@@ -37,7 +37,7 @@ with pairs as (
   where m.kind = 'first-start' and (r.broker is null or r.broker = m.broker or (coalesce(m.broker, '') = '' and s.n < 2))
   group by m.number
 ), placed as (
-  select m.number, m.kind, m.`group`, m.topic, m.broker, m.queue_id, m.`end`, m.at, m.asked, m.file, m.line, m.start as start_before,
+  select m.number, m.kind, m.`group`, m.topic, m.broker, m.queue_id, m.`end`, m.at, m.asked, m.file, m.line, m.physical_offset, m.start as start_before,
     case when m.exact then null when m.kind in ('reset', 'beyond-end') then n.repeated_last + 1 when m.kind = 'skip' then n.handled_before + 1 end as start_handled,
     m.exact, k.number is not null as counted, coalesce(n.handled_again, 0) as handled_again, s.first
   from offset_moves m
@@ -50,5 +50,5 @@ with pairs as (
 select number, kind, `group`, topic, broker, queue_id, start, `end`, exact or start_handled is not null as exact,
   if(`end` - start is null, null, greatest(0, `end` - start)) as skipped, if(`end` - start is null, null, greatest(0, start - `end`)) as repeated,
   counted, handled_again, case when kind = 'first-start' and first is not null then greatest(0, `end` - greatest(first, coalesce(start, 0))) else 0 end
-    as still_stored, at, asked, file, line
+    as still_stored, at, asked, file, line, physical_offset
 from moved order by number
