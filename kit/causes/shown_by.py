@@ -26,8 +26,8 @@ from kit.tables.facts import Facts
 
 LOGS: Final = ("broker", "store", "transaction")
 """Sources of logs that a broker begins at its start."""
-START: Final = dt.timedelta(seconds=10)
-"""How long a broker takes to begin all of them."""
+START: Final = dt.timedelta(seconds=30)
+"""How long a broker of a busy host takes to begin all of them."""
 SILENCE: Final = dt.timedelta(minutes=1)
 """How often a broker prints at least (`BrokerController`, the dispatch behind the commit log)."""
 

@@ -42,14 +42,14 @@ ROUTES_WITHIN: Final = 60
 
 @attrs.frozen
 class Cluster:
-    """A running name server and broker. `home`: the broker's user.home."""
+    """A running name server and broker. `home`: the broker's user.home; `tools`: the class path of mqadmin."""
 
     release: Version
     namesrv: str
     address: str
     broker: Host
     home: Path
-    classpath: str
+    tools: str
 
     @property
     def logs(self) -> Path:
@@ -100,7 +100,7 @@ def _has_route(names: int, topic: str) -> bool:
 
 def start(processes: Processes, release: Version, run: Path, own: Mapping[str, str], topics: Sequence[str]) -> Cluster:
     """Start both and wait until they answer. Raise `LabError` if one does not start."""
-    classpath = jars.classpath("server", release)
+    classpath, tools = jars.classpath("server", release), jars.names(release)
     names = free_port()
     namesrv_home = _home(run / "namesrv", release)
     conf = namesrv_home / "namesrv.conf"
@@ -109,7 +109,7 @@ def start(processes: Processes, release: Version, run: Path, own: Mapping[str, s
     )
     logging = _logging(namesrv_home, release, "namesrv")
     arguments = ["-c", str(conf)]
-    namesrv = processes.start("namesrv", MAINS["namesrv"], arguments, namesrv_home, classpath, "128m", logging)
+    namesrv = processes.start("namesrv", MAINS["namesrv"], arguments, namesrv_home, tools, "128m", logging)
 
     port = free_port((-2, 0, 1))
     home = _home(run / "broker", release)
@@ -134,7 +134,7 @@ def start(processes: Processes, release: Version, run: Path, own: Mapping[str, s
     )
     wait_for(broker, port)
     _wait_for_routes(broker, names, topics)
-    return Cluster(release, f"127.0.0.1:{names}", f"127.0.0.1:{port}", broker, home, classpath)
+    return Cluster(release, f"127.0.0.1:{names}", f"127.0.0.1:{port}", broker, home, tools)
 
 
 def admin(processes: Processes, cluster: Cluster, commands: Mapping[str, Sequence[str]], out: Path) -> None:
@@ -146,7 +146,7 @@ def admin(processes: Processes, cluster: Cluster, commands: Mapping[str, Sequenc
         "".join("\t".join([str(out / name), *command]) + "\n" for name, command in commands.items()), encoding="utf-8"
     )
     properties = {**_logging(home, cluster.release, "tools"), "rocketmq.client.logRoot": str(cluster.logs)}
-    host = processes.start("mqadmin", MAINS["admin"], [str(listed)], home, cluster.classpath, "128m", properties)
+    host = processes.start("mqadmin", MAINS["admin"], [str(listed)], home, cluster.tools, "128m", properties)
     with contextlib.suppress(subprocess.TimeoutExpired):
         host.process.wait(40)
     processes.end(host)

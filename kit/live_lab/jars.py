@@ -15,9 +15,19 @@ from kit.i18n import Filled, T, labels
 from kit.rocketmq.versions import Version
 from kit.spark import jvm
 
-Side = Literal["server", "client"]
-ARTIFACTS: Final[dict[Side, tuple[str, ...]]] = {"server": ("broker", "namesrv", "tools"), "client": ("client",)}
-SOURCES: Final[dict[Side, tuple[str, ...]]] = {"server": ("LabHost", "LabAdmin"), "client": ("LabHost", "LabClient")}
+Side = Literal["server", "names", "client"]
+ARTIFACTS: Final[dict[Side, tuple[str, ...]]] = {
+    "server": ("broker",),
+    "names": ("namesrv", "tools"),
+    "client": ("client",),
+}
+SOURCES: Final[dict[Side, tuple[str, ...]]] = {
+    "server": ("LabHost",),
+    "names": ("LabHost", "LabAdmin"),
+    "client": ("LabHost", "LabClient"),
+}
+STAND_IN: Final = Version.parse("5.3.3")
+"""Its name server and mqadmin run where a registry has a release's broker only."""
 JAVA: Final = Path(__file__).parent / "java"
 OLDEST: Final = Version.parse("4.5.0")
 LEAST_JAVA: Final = 11
@@ -57,8 +67,8 @@ def java() -> str:
 
 
 def classpath(side: Side, version: Version) -> str:
-    """Return the class path of a broker host (`server`) or an application host (`client`) of a release, the lab's own
-    classes first.
+    """Return the class path of a broker host (`server`), of the name server and mqadmin (`names`) or of an application
+    host (`client`) of a release, the lab's own classes first.
 
     Raise `LabError` if Maven cannot fetch the release or a tool is missing.
     """
@@ -70,6 +80,14 @@ def classpath(side: Side, version: Version) -> str:
         jars = _jars(folder, side, version)
         classes = _classes(folder, side, version, jars)
     return f"{classes}:{jars}/*"
+
+
+def names(version: Version) -> str:
+    """Return the class path of the name server and mqadmin, of `STAND_IN` if the registry lacks that release's."""
+    try:
+        return classpath("names", version)
+    except LabError:
+        return classpath("names", STAND_IN)
 
 
 def _jars(folder: Path, side: Side, version: Version) -> Path:

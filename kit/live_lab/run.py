@@ -63,7 +63,7 @@ def run(
         raise LabError(ERRORS["not_empty"].say(path=str(out)))
     releases = Version.parse(broker or scenario.broker), Version.parse(client or scenario.client)
     java = jars.java()
-    paths = jars.classpath("server", releases[0]), jars.classpath("client", releases[1])
+    paths = jars.names(releases[0]), jars.classpath("server", releases[0]), jars.classpath("client", releases[1])
     began = time.monotonic()
     folder = out.resolve() / RUN
     folder.mkdir(parents=True)
@@ -71,7 +71,7 @@ def run(
     with handling(signal.default_int_handler, signal.SIGTERM), Processes(java, WHOLE) as processes:
         topics = sorted({app["topic"] for app in scenario.apps.values()})
         lab = cluster.start(processes, releases[0], folder, scenario.config, topics)
-        live = _Live(processes, lab, scenario, folder, paths[1])
+        live = _Live(processes, lab, scenario, folder, paths[-1])
         over = live.go(watch)
         cluster.admin(processes, lab, _commands(lab, scenario, folder), folder / "broker" / "mqadmin")
         # As somebody copies them from hosts that run: no application's log mentions the broker's end, no broker's of

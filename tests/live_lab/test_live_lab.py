@@ -141,6 +141,16 @@ def test_a_release_that_maven_cannot_fetch_is_named(tmp_path, monkeypatch):
         jars.classpath("client", Version.parse("4.6.9"))
 
 
+def test_a_release_of_a_broker_alone_runs_with_another_name_server(monkeypatch):
+    def classpath(side, version):
+        if version != jars.STAND_IN:
+            raise jars.LabError(jars.ERRORS["no_jars"].say(version=str(version), why="Could not find artifact"))
+        return f"{side} {version}"
+
+    monkeypatch.setattr(jars, "classpath", classpath)
+    assert jars.names(Version.parse("5.3.0")) == "names 5.3.3"
+
+
 def test_nothing_of_the_environment_leads_a_process_elsewhere(tmp_path, monkeypatch):
     monkeypatch.setenv("NAMESRV_ADDR", "10.0.0.1:9876")
     monkeypatch.setenv("ROCKETMQ_HOME", "/opt/rocketmq")

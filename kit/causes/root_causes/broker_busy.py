@@ -65,7 +65,8 @@ def observe(facts: Facts) -> Observed:
     late = late[~late["file"].map(lambda file: str(PurePosixPath(str(file)).parent) in cut_off).astype(bool)]
     # What the broker counts (broker_traffic.log, 5.1.0+) does not tell a refused pull from a refused send.
     counts = refs.seen(facts, "response-codes") and not attempts.refused(facts, "busy", pull=True)
-    counted = facts.rows("busy_answers")[0]["busy"] if counts else None
+    answers = facts.rows("busy_answers") if counts else []
+    counted = sum(row["busy"] for row in answers) if counts else None
     timed_out = lines.count or len(late)
     happened = bool(refused or timed_out or slow or stalls or counted)
     whys = busy.explain(facts, ledger, stalls) if happened else []
@@ -101,7 +102,7 @@ def observe(facts: Facts) -> Observed:
         "timed-out": late_refs, "failed-sends": refs.lines(facts, failed, 2) if ledger.sends_failed else (),
         "stored-twice": sends.copy_refs(ledger.duplicated) if ledger.stored_twice else (),
         "slow-writes": refs.quote(facts, slow, 3),
-        "counted": refs.quote(facts, refs.seen(facts, "response-codes"), 1) if counted else (),
+        "counted": facts.refs([(row["file"], row["line"]) for row in answers]),
         "left-open": [Ref(r["half_file"], OPEN.format_map(r), physical_offset=r["half_offset"]) for r in left_open],
     }  # fmt: skip
     observed = Observed(values, quotes, steps=_explanations(whys, bool(refused or slow)))

@@ -3,10 +3,10 @@
 -- (the largest lag), first, last (times), looks (different times, or ends, or outputs one below the other in one file, at least 1), seconds (from first to
 -- last, 0 where not known), arrived, advanced (messages), grew (whether the lag did, by more than is under way, and than a twentieth of what arrived: a
 -- group that keeps up is never exactly at the end), never_handled (no offset, or the first of the queue), beyond
--- (an output prints an offset beyond the end: what waits is not known), stands; of the longest time of at least 5 s, or
--- of unknown length, in which its offset stayed at a waiting message while more came (null if there is none) stand_offset, stand_begin, stand_end,
--- stand_first, stand_last, and others: the queues of the topic that handled meanwhile what waited in them when it began. In order of group, topic and
--- queue; as many rows as queues. Clients save their offsets every 5 s (persistConsumerOffsetInterval).
+-- (an output prints an offset beyond the end: what waits is not known), stands; of the longest time of at least 5 s (15 s up to a copy), or of unknown
+-- length, in which its offset stayed at a waiting message while more came (null if there is none) stand_offset, stand_begin, stand_end, stand_first,
+-- stand_last, and others: the queues of the topic that handled meanwhile what waited in them when it began. In order of group, topic and queue; as many
+-- rows as queues. Clients save their offsets every 5 s (persistConsumerOffsetInterval), and brokers the file as often (flushConsumerOffsetInterval).
 -- Looks of one time, and those at a queue of which not two have a time, are in the order of the ends, which only grow: of the queue, then of the topic.
 -- Times of files against which an end falls are not those of the outputs in them.
 with known as (
@@ -52,13 +52,15 @@ with known as (
   from steps
 ), stays as (
   select `group`, topic, broker, queue_id, coalesce(max(offset), 0) as stand_offset, coalesce(max(begin), 0) as stand_begin, min(reached) as reached_first,
-    max(reached) as stand_end, min(time) as stand_first, max(time) as stand_last, collect_set(concat(output, file)) as outputs, count(*) - count(time) as undated
+    max(reached) as stand_end, min(time) as stand_first, max(time) as stand_last,
+    max(if(source = 'copy', time, null)) as copied, collect_set(concat(output, file)) as outputs, count(*) - count(time) as undated
   from runs group by `group`, topic, broker, queue_id, run
 ), stands as (
   select *, row_number() over (partition by `group`, topic, broker, queue_id
     order by unix_micros(stand_last) - unix_micros(stand_first) desc nulls last, stand_first nulls last, stand_end desc) as nth
   from stays
-  where stand_end > reached_first and (undated > 0 or stand_last = stand_first or unix_micros(stand_last) - unix_micros(stand_first) >= 5000000)
+  where stand_end > reached_first and (undated > 0 or stand_last = stand_first
+    or unix_micros(stand_last) - unix_micros(stand_first) >= if(copied <=> stand_last, 15000000, 5000000))
 ), meanwhile as (
   select s.`group`, s.topic, s.broker, s.queue_id, o.broker as other_broker, o.queue_id as other_queue, o.offset, o.reached,
     row_number() over (partition by s.`group`, s.topic, s.broker, s.queue_id, o.broker, o.queue_id order by o.nth) as place,
