@@ -120,13 +120,23 @@ def _statistics(facts: Facts, observed: Observed, group: str | None) -> None:
 
 
 def _totals(facts: Facts, observed: Observed) -> None:
-    """Add which group lags most in total, from a consumerProgress of all groups: without queues, at one moment."""
-    blocks = members.blocks_of(facts, "consumerProgress")
-    totals = [(integer(b.get("#Diff Total")) or 0, b) for b in blocks if names.of_users(b.get("#Group") or "")]
-    most, row = max(totals, key=lambda each: each[0], default=(0, {}))
-    if most >= MUCH:
-        observed.values |= {"total": most, "total_group": row["#Group"]}
-        observed.quotes["lags-in-all"] = [facts.ref(row["file"], row["line"])]
+    """Add which group lags most in total, by outputs of consumerProgress for all groups: the last, and the first if one
+    file or their times give them an order.
+    """
+    groups = defaultdict[str, list[members.Block]](list)
+    for row in members.blocks_of(facts, "consumerProgress"):
+        if names.of_users(row.get("#Group") or "") and integer(row.get("#Diff Total")) is not None:
+            groups[row["#Group"]].append(row)
+    for looks in groups.values():
+        timed = all(row["time"] for row in looks)
+        in_order = timed or len({row["file"] for row in looks}) == 1
+        looks.sort(key=lambda row: (row["time"] if timed else 0, 0 if in_order else int(row["#Diff Total"])))
+        before, last = int(looks[0]["#Diff Total"]), int(looks[-1]["#Diff Total"])
+        if last >= max(MUCH, observed.values.get("total", 0)):
+            first = before if in_order and len(looks) > 1 else None
+            observed.values |= {"total": last, "total_group": looks[-1]["#Group"], "total_before": first}
+            shown = [looks[-1]] if first is None else [looks[0], looks[-1]]
+            observed.quotes["lags-in-all"] = facts.refs((row["file"], row["line"]) for row in shown)
 
 
 def _slow(facts: Facts, worst: lag.Pair) -> tuple[dict[str, Any], Ref] | None:
