@@ -35,7 +35,7 @@ BUDGETS: Final = {
     "spark": 1_120,
     "tables": 630,
     "training": 760,
-    "watch": 1_340,
+    "watch": 1_330,
 }
 """Python lines a room may have. A room that is not listed has none: a new one is added here."""
 TESTS: Final = 14_650

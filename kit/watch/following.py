@@ -1,7 +1,7 @@
 """Follow growing logs and stores step by step: which complete entries or records are new since the last step.
 
-A file is followed by content, not by name: device and inode find it again, hashes of its first bytes and of those
-before the place reached show that it is the same. So a log that was renamed or copied is continued where it was left,
+A file is followed by content, not by name: device and inode find it again, a hash of its first bytes shows that it is
+the same. So a log that was renamed or copied is continued where it was left,
 and one that was truncated starts again. Packed files are not followed.
 """
 
@@ -32,10 +32,8 @@ UNFINISHED: Final = 30.0
 """Seconds after its last change from which a last line without line feed counts as complete."""
 FORGET: Final = 600.0
 """Seconds after which a missing file is forgotten: until then a copy of it is recognised."""
-HEAD: Final = 1024
+HEAD: Final = 4096
 """First bytes that identify a file: a log's first lines have their times, a record its offset."""
-MARK: Final = 64
-"""Bytes before the place reached that show whether what was read is still there."""
 _IGNORED: Final = re.compile(
     r"\.(?:gz|zst|bz2|xz|zip|tar|tgz)$"
     r"|(?:^|/)(?:consumequeue|batchconsumequeue|consumequeue_ext|index|timerwheel|timerlog|abort|lock|checkpoint)/"
@@ -47,8 +45,7 @@ class Place(msgspec.Struct, omit_defaults=True):
     """How far one file was read, and what its readers need to know. `name` is relative to root number `root`.
 
     `size`: its bytes in the last step that read it; `at`, `line`: bytes read, and the number of the line that begins
-    there; `begin`, `first`: the same before this step; `head`: the hash of the first `heads` bytes, `mark`: of the last
-    `MARK` bytes before `at`; `sniffed`: its size when it was recognised; `kind` is empty if nothing follows it; `base`,
+    there; `begin`, `first`: the same before this step; `head`: the hash of the first `heads` bytes; `sniffed`: its size when it was recognised; `kind` is empty if nothing follows it; `base`,
     `entry_head`: of a commit log (`File`); `skipped`: bytes that are no lines (zeros, lines longer than a step);
     `gone`: when it was missed first.
     """
@@ -62,7 +59,6 @@ class Place(msgspec.Struct, omit_defaults=True):
     first: int = 1
     heads: int = 0
     head: str = ""
-    mark: str = ""
     sniffed: int = 0
     kind: str = ""
     source: str = "text"
@@ -124,36 +120,30 @@ def locate(root: Path, place: Place) -> str:
     own = root if root.is_file() else root / place.name
     for path in (own, *(path for _, path, _ in walk(root)[0])):
         with contextlib.suppress(OSError), open_raw(path) as stream:
-            if _holds(stream, place):
+            if _begins(stream, place):
                 return str(path)
     raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(own))
 
 
-def _digest(stream: io.FileIO, size: int, at: int) -> str:
-    return hashlib.sha256(os.pread(stream.fileno(), size, at)).hexdigest()[:16]
+def _digest(stream: io.FileIO, size: int) -> str:
+    return hashlib.sha256(os.pread(stream.fileno(), size, 0)).hexdigest()[:16]
 
 
 def _begins(stream: io.FileIO, place: Place) -> bool:
-    return bool(place.heads) and _digest(stream, place.heads, 0) == place.head
-
-
-def _holds(stream: io.FileIO, place: Place) -> bool:
-    """Return whether a file begins as in `place` and is the same just before the place reached."""
-    size = min(MARK, place.at)
-    return _begins(stream, place) and (not size or _digest(stream, size, place.at - size) == place.mark)
+    """Return whether a file begins as the one that was read up to a place."""
+    return bool(place.heads) and _digest(stream, place.heads) == place.head
 
 
 def _place(stream: io.FileIO, size: int, key: str, before: State) -> Place | None:
-    """Return the place in a file, or in one with the same bytes, however it got another inode; None if it was not read.
+    """Return the place in a file, or in one that begins alike, however it got another inode; None if it was not read.
 
     A copy that is still being written is shorter than what was read: it waits until it is longer.
     """
     known = before.get(key)
-    if known is not None and size >= known.at and _holds(stream, known):
+    if known is not None and size >= known.at and _begins(stream, known):
         return known
-    others = [place for place in before.values() if place is not known and place.at and place.heads <= size]
-    same = (place for place in others if _begins(stream, place) and (size < place.at or _holds(stream, place)))
-    return max(same, key=lambda place: place.at, default=None)
+    others = (place for place in before.values() if place is not known and place.at and place.heads <= size)
+    return max((place for place in others if _begins(stream, place)), key=lambda place: place.at, default=None)
 
 
 def _recognise(stream: io.FileIO, file: EvidenceFile, place: Place) -> None:
@@ -166,7 +156,7 @@ def _recognise(stream: io.FileIO, file: EvidenceFile, place: Place) -> None:
     place.sniffed = file.bytes
     if not place.at:
         place.heads = min(HEAD, file.bytes)
-        place.head = _digest(stream, place.heads, 0)
+        place.head = _digest(stream, place.heads)
     if kind in TEXTS:
         place.source, place.encoding = detail.get("source") or "text", detail.get("encoding")
         place.seconds_twice = detail.get("seconds_twice")
@@ -175,11 +165,10 @@ def _recognise(stream: io.FileIO, file: EvidenceFile, place: Place) -> None:
 
 
 def _move(stream: io.FileIO, place: Place, end: int, line: int = 1) -> None:
-    """Move a place to `end`, with the hashes of what is before it."""
+    """Move a place to `end`, with the hash of how the file begins."""
     if end > place.at:
-        heads, size = min(HEAD, end), min(MARK, end)
-        head, mark = _digest(stream, heads, 0), _digest(stream, size, end - size)
-        place.at, place.line, place.heads, place.head, place.mark = end, line, heads, head, mark
+        place.at, place.line, place.heads = end, line, min(HEAD, end)
+        place.head = _digest(stream, place.heads)
 
 
 def _skip(stream: io.FileIO, place: Place, end: int) -> None:
