@@ -18,7 +18,7 @@ BUDGETS: Final = {
     "analysis": 3_780,
     "case": 1_220,
     "causes": 4_530,
-    "charts": 1_930,
+    "charts": 1_920,
     "cli": 1_120,
     "collection": 310,
     "evidence": 1_420,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import pandas as pd
@@ -15,7 +15,6 @@ from kit.i18n import Lang
 
 AXIS = Declared.of("busy axis")
 OUTCOME = Declared.of("failed sends")
-WHYS = Declared.of("explanations")
 CONFIG = Declared.of("settings")
 REPLICA = Declared.of("replica")
 KINDS: Final = figures.drawings()["kinds of errors"].looks
@@ -93,12 +92,6 @@ def _stalls(frame: pd.DataFrame) -> list[tuple[pd.Timestamp, pd.Timestamp]]:
 def outcome(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart what became of failed sends. `frame`: kind, stored, lost."""
     return OUTCOME.chart(frame, lang, {name: int(frame[name].sum()) for name in ("stored", "lost")})
-
-
-def why(frame: pd.DataFrame, lang: Lang = "en") -> Table:
-    """Show the ranked explanations. `frame`: rank, why, en, zh, share."""
-    share: list[Any] = [None if pd.isna(part) else f"{part:.0%}" for part in frame["share"]]
-    return WHYS.table(frame.assign(said=frame[lang], share=share), lang)
 
 
 def config(frame: pd.DataFrame, lang: Lang = "en") -> Table:

@@ -72,7 +72,6 @@ def reported(facts: Facts) -> Row | None:
 # --- the master -------------------------------------------------------------------------------------------------------
 
 
-@memo
 def master_gone(facts: Facts) -> tuple[Ref, ...]:
     """Quote what shows that the master is gone: the name server, clusterList without a broker 0, its slave."""
     blocks = members.blocks_of(facts, "clusterList")

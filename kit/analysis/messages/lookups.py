@@ -199,7 +199,6 @@ def _text(facts: Facts) -> tuple[str, str]:
     return file, decoded(quotes.raw(facts.files, file, LARGEST))
 
 
-@memo
 def reported(facts: Facts) -> dict[str, refs.Seen]:
     """Return where the lines of a paste report a known problem, by its slug; {} for other evidence."""
     file, text = _text(facts)
@@ -217,7 +216,6 @@ def mixed(facts: Facts) -> context.Mixed | None:
     return context.mixed(_text(facts)[1])
 
 
-@memo
 def overtaken(facts: Facts) -> tuple[Ref, ...]:
     """Return the lines of a paste in which a check arrives during the local transaction; () for other evidence."""
     return quoted(facts, context.overtaken(_text(facts)[1]))

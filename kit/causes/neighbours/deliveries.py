@@ -94,13 +94,13 @@ def dlq_unreadable(facts: Facts) -> Observed:
 
     Source: broker/processor/AbstractSendMessageProcessor, common/constant/PermName (reference §4.8).
     """
-    rows = facts.rows("topic_permissions")
+    rows = facts.rows("settings")
     shut = unreadable(rows)
     topics = list(dict.fromkeys(row["subject"] for row in shut))
     command = collect_next.addressed(facts, COMMAND) if topics else COMMAND
     values = {
         "unreadable_dlq_topics": len(topics),
-        "topics_seen": bool(rows),
+        "topics_seen": any(row["origin"] == "topics" and row["name"] == "perm" and not row["backup"] for row in rows),
         "topics": topics[:5],
         "commands": [f"`{command} -t {quote(topic)} -p 6`" for topic in topics[:5]],
     }
@@ -108,7 +108,7 @@ def dlq_unreadable(facts: Facts) -> Observed:
 
 
 def unreadable(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the rows of `configs` that give a dead letter topic no read permission, in order of topic and place."""
+    """Return the rows of `settings` that give a dead letter topic no read permission, in order of topic and place."""
     shut = [
         row
         for row in rows

@@ -117,7 +117,7 @@ def observe(facts: Facts) -> Observed:
     observed.proposed = ["resend", *lost, *fixes, *spared] if refused else ()
     if happened:
         observed.actors, observed.window = attempts.brokers(facts), busy.window(facts)
-        observed.tables, observed.moments = _tables(facts, ledger, stalls, whys), _moments(ledger, stalls)
+        observed.tables, observed.moments = _tables(facts, ledger, stalls), _moments(ledger, stalls)
     if any(why.slug == "half-topic" for why in whys):
         observed.consequence_of = ("half-topic-blowup",)
     return observed
@@ -168,10 +168,8 @@ def _explanations(whys: list[busy.Why], refused: bool) -> list[Step]:
     return steps or [supporting("why-1", TEXTS["why_not"], None)] * refused
 
 
-def _tables(facts: Facts, ledger: sends.Ledger, stalls: list[Any], whys: list[busy.Why]) -> dict[str, Any]:
-    why = [(n, w.slug, w.sentence.render("en"), w.sentence.render("zh"), w.share) for n, w in enumerate(whys, 1)]
+def _tables(facts: Facts, ledger: sends.Ledger, stalls: list[Any]) -> dict[str, Any]:
     return {
-        "busy_why": pd.DataFrame(why, columns=["rank", "why", "en", "zh", "share"]),
         "busy_config": busy.audit(facts, ledger, stalls),
         "lost": ledger.failed[ledger.failed["originals"] == 0].drop(columns=["originals", "brokers", "identity"]),
         "duplicated": ledger.duplicated,

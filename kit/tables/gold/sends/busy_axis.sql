@@ -1,5 +1,5 @@
 -- One row per step of the time axis (`busy_window`): time (its start), step_ms, born and stored (originals per second), one column per kind of error
--- (failed sends that ended in the step), stalled and hole (the records stall, watermark.log has a hole), send_queue (largest size in
+-- (failed sends that ended in the step), stalled (the records stall), send_queue (largest size in
 -- watermark.log), util (percent, of the busiest device), written_mb (MB/s on it), cpu (percent busy). Null where nothing measured it; at most 1,502.
 with steps as (
   select explode(sequence(low_ms, high_ms + step_ms - 1, step_ms)) as at, step_ms from busy_window
@@ -21,10 +21,6 @@ with steps as (
   from failed f cross join busy_window w group by 1
 ), stalled as (
   select distinct s.at from steps s join pauses p on s.at + s.step_ms / 2 < p.end_ms and s.at + s.step_ms / 2 > p.start_ms
-), blanks as (
-  select unix_micros(start) / 1000 as start_ms, unix_micros(`end`) / 1000 as end_ms from watermark_gaps
-), holes as (
-  select distinct s.at from steps s join blanks g on s.at + s.step_ms / 2 < g.end_ms and s.at + s.step_ms / 2 > g.start_ms
 ), measured as (
   select ts, case name when '%util' then value end as util, case name when 'wkB/s' then value / 1024 end as written_mb, cast(null as double) as cpu
   from host_metrics where name in ('%util', 'wkB/s') and ts is not null
@@ -40,13 +36,12 @@ select timestamp_millis(s.at) as time, s.step_ms,
   coalesce(e.REJECTREQUEST, 0) as REJECTREQUEST, coalesce(e.OVERLOAD, 0) as OVERLOAD, coalesce(e.PCBUSY_CLEAN_QUEUE, 0) as PCBUSY_CLEAN_QUEUE,
   coalesce(e.TIMEOUT_CLEAN_QUEUE, 0) as TIMEOUT_CLEAN_QUEUE, coalesce(e.PC_SYNCHRONIZED, 0) as PC_SYNCHRONIZED,
   coalesce(e.CLIENT_TIMEOUT, 0) as CLIENT_TIMEOUT, coalesce(e.OTHER, 0) as OTHER,
-  p.at is not null as stalled, h.at is not null as hole, cast(q.size as double) as send_queue, m.util, m.written_mb, m.cpu
+  p.at is not null as stalled, cast(q.size as double) as send_queue, m.util, m.written_mb, m.cpu
 from steps s
 cross join stores x
 left join rates r on r.at = s.at
 left join errors e on e.at = s.at
 left join stalled p on p.at = s.at
-left join holes h on h.at = s.at
 left join send_queue q on q.at_ms = s.at
 left join host m on m.at = s.at
 order by time
