@@ -99,9 +99,12 @@ def tried(facts: Facts) -> list[Row]:
 
 
 def inner_of_failed_lists(facts: Facts) -> Row | None:
-    """Return the statement about a loopback or container address that most often gave no list of a group's members."""
+    """Return the statement about a loopback or container address, reached by nobody, that most often gave no list of a
+    group's members.
+    """
+    reached = {row["address"] for row in tried(facts) if row["reached"]}
     rows = (row | {"address": str(row["address"])} for row in _statements(facts, "consumer-list-failed"))
-    inner = (row for row in rows if network(row["address"]))
+    inner = (row for row in rows if network(row["address"]) and row["address"] not in reached)
     return min(inner, key=lambda row: (-row["n"], row["file"], row["line"]), default=None)
 
 

@@ -62,6 +62,8 @@ def examine(facts: Facts) -> SendBack:
     by_name, printed = reason == "name-too-long", max((row["length"] for row in lengths), default=0)
     if by_name and not groups:
         groups.update(row["consumer_group"] for row in lengths if row["consumer_group"] and row["length"] == length)
+    # Without a client's log the broker's names the groups, and the releases of their clients.
+    senders = rows or [{"consumer_group": group, "since_5_1": False} for group in groups]
     again = refs.seen(facts, "send-back-resend-failed")
     quoted = refs.earliest(facts, facts("first_send_backs"), 2, within="CODE:") if refused else ()
     names_quoted = refs.quote(facts, too_long, 2)
@@ -69,7 +71,7 @@ def examine(facts: Facts) -> SendBack:
         refusals=refused.count or (too_long.count if by_name else 0),
         printed_length=printed if printed > store_limit(facts) else None, printed=too_long,
         resent_failed=again.count, reason=reason, retry_topic_length=length,
-        cleared=bool(rows) and all(_clears(facts, row) for row in rows),
+        cleared=bool(senders) and all(_clears(facts, row) for row in senders),
         groups=tuple(group for group, _ in groups.most_common()), window=refused.window or too_long.window,
         refs=quoted or (names_quoted if reason else ()),
         resent_refs=refs.quote(facts, again, 2),

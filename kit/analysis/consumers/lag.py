@@ -19,6 +19,8 @@ LEAST: Final = 10
 SHRUNK: Final = 0.9
 SAVED: Final = 15
 """Seconds in which an offset that moves is saved by its client and by the broker: each does every 5 s."""
+REBALANCED: Final = 20
+"""Seconds for which a queue may rest that another client is to pull (client/impl/consumer/RebalanceService)."""
 SMALL: Final = 100
 """Messages in a queue up to which one look at it says that there is no backlog."""
 KEYS: Final = ["group", "topic", "broker", "queue_id"]
@@ -119,6 +121,12 @@ def stuck(facts: Facts) -> list[Stuck]:
     stand = ("offset", "begin", "end", "first", "last")
     queues = [Stuck(**row | {name: row[f"stand_{name}"] for name in stand}) for row in rows]
     return sorted(queues, key=lambda s: (s.begin >= s.offset, -(s.end - s.offset), s.group, s.topic, s.queue_id))
+
+
+def rested(queue: Stuck) -> bool:
+    """Return whether a queue went on later, having stood no longer than a change of its owner takes."""
+    went_on = queue.last_offset is not None and queue.last_offset > queue.offset
+    return bool(went_on and queue.first and (queue.last - queue.first).total_seconds() < REBALANCED)
 
 
 def untouched(facts: Facts, group: str | None) -> tuple[dict[str, Any], tuple[Ref, ...]]:

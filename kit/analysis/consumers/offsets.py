@@ -95,9 +95,12 @@ def _unprinted(facts: Facts) -> set[str]:
 
 
 def _from_the_beginning(facts: Facts, pull: Row) -> bool:
-    """Return whether the log of a pull may show all that came before it: it does not begin behind its group's creation."""
+    """Return whether the log of a pull may show all that came before it: it begins before its group's creation, by another
+    clock with the start of its client.
+    """
     born, begun = created(facts).get(pull["group"]), pull["begun"]
-    return born is None or begun is None or begun <= born + BEFORE
+    starts = born and begun and begun <= born + BEFORE and consumer_logs.of(facts, "client-created")
+    return born is None or begun is None or begun <= born or any(s.file == pull["file"] for s in starts or ())
 
 
 def first_pulls_logged(facts: Facts) -> bool:

@@ -78,7 +78,7 @@ def client_oversize_reject(facts: Facts) -> Observed:
     by_store = sizes.for_size(facts("size_refusals"), "send")["event"]
     of_properties = len(by_store) and not client and (by_store == "properties-too-long").all()
     values = {
-        "broker": broker, "client": client, "happened": happened, "of_properties": bool(of_properties), "looked": broker is not None or client is not None,
+        "broker": broker, "client": client, "happened": happened, "of_properties": bool(of_properties),
         "sized": happened and rejects.sized, "largest_refused_record": rejects.largest,
         # 4.9.4 and later print the limit itself.
         "printed_limit": known.limit if broker and known.how == "total" and not of_properties else None,

@@ -28,7 +28,7 @@ Message = dict[str, Any]
 
 def observe(facts: Facts) -> Observed:
     """Find the queue that is stuck, at which message, and what blocks it."""
-    judged = [(queue, _in_work(facts, queue)) for queue in lag.stuck(facts)]
+    judged = [(q, m) for q in lag.stuck(facts) if (m := _in_work(facts, q)) or not lag.rested(q)]
     # A queue in which nothing was ever handled has no owner, unless its message is seen in work.
     standing = [(q, m) for q, m in judged if m.get("message") or (not m and q.offset > q.begin)]
     if judged:

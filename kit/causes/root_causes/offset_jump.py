@@ -10,7 +10,7 @@ from typing import Any, Final
 import attrs
 
 from kit.analysis import refs
-from kit.analysis.consumers import lag, offsets
+from kit.analysis.consumers import lag, members, offsets
 from kit.causes import shown_by
 from kit.causes.declared import Observed
 from kit.causes.texts import texts_of
@@ -131,9 +131,19 @@ def _hints(facts: Facts, observed: Observed, jump: Row | None) -> None:
     back = refs.seen(facts, "consumer-offset-back")
     # A broker up to 4.5 prints it for its own place in the op queue.
     once = [row for row in facts.rows("once_back") if names.of_users(row["group"])] if back else []
+    if len(once) == 1 and _by_tags(facts, once[0]):
+        once = []
     if rows := [row for row in once if group in (None, row["group"])]:
         observed.values |= {"back_queues": len(rows), "back_messages": sum(row["messages"] for row in rows)}
         observed.quotes["went-back"] = refs.quote(facts, _seen(facts, group, "consumer-offset-back"), 2)
+
+
+def _by_tags(facts: Facts, row: Row) -> bool:
+    """Return whether a group takes only some tags of a topic: a pull passes over all others, so that a request that was
+    late goes back by many messages.
+    """
+    own = (s.topics for s in members.subscriptions(facts) if s.group == row["group"])
+    return any(topics.get(row["topic"], "*") != "*" for topics in own)
 
 
 def _seen(facts: Facts, group: str | None, *slugs: str) -> refs.Seen:
