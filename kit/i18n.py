@@ -60,23 +60,27 @@ class T:
 
 CATALOGUE: Final[list[T]] = []
 
-Clock = Literal["local"] | dt.tzinfo | None
+Clock = Literal["local", "either"] | dt.tzinfo | None
 CLOCK: Final[ContextVar[Clock]] = ContextVar("CLOCK", default=None)
 """None: times are UTC. A zone: times are in it, the first of a sentence in UTC too. `local`: no zone is known, so that
-sentences say local time wherever they would say UTC.
+sentences say local time wherever they would say UTC. `either`: some have one.
 """
-LOCAL: Final[dict[Lang, str]] = {"en": "local time, zone unknown", "zh": "本地时间，时区未知"}
+LOCAL: Final[dict[str, dict[Lang, str]]] = {
+    "local": {"en": "local time, zone unknown", "zh": "本地时间，时区未知"},
+    "either": {"en": "UTC or local time (zone unknown)", "zh": "UTC 或本地时间（时区未知）"},
+}
 _UTC: Final = re.compile(r"\bUTC\b", re.ASCII)
 
 
 def _by_clock(text: str, lang: Lang) -> str:
-    return _UTC.sub(LOCAL[lang], text) if CLOCK.get() == "local" else text
+    clock = CLOCK.get()
+    return _UTC.sub(LOCAL[clock][lang], text) if isinstance(clock, str) else text
 
 
 def own_time(at: dt.datetime) -> dt.datetime | None:
     """Return a time in the zone that sentences give times in, None if that is UTC or not known."""
     clock = CLOCK.get()
-    if clock is None or clock == "local":
+    if clock is None or isinstance(clock, str):
         return None
     own = at.astimezone(clock)
     return own if own.utcoffset() else None

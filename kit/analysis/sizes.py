@@ -184,14 +184,14 @@ def _sends(answers: pd.DataFrame) -> int:
 
 
 @fold(
-    "broker string, how string, max_size bigint, total_max bigint, body_max bigint, dledger_max bigint, properties_max bigint, check_max bigint, "
+    "broker string, how string, max_size bigint, assumed boolean, total_max bigint, body_max bigint, dledger_max bigint, properties_max bigint, check_max bigint, "
     "raw_put_backs boolean",
     "store_brokers", "half_writers", "size_refusals", "settings", "admin_names", "broker_starts", "store_extent",
 )  # fmt: skip
 def size_limits(facts: Facts) -> list[dict[str, Any]]:
     """One row per broker with half records, and one (broker null) for the broker whose half messages are refused, or
     the only one: what it compares with maxMessageSize. how (total, body, body+64k, null if unknown: then as total),
-    max_size (bytes of maxMessageSize, null if unknown), total_max, body_max, dledger_max, properties_max (most bytes of a record, its stored body, a DLedger entry's record, the
+    max_size (bytes of maxMessageSize, null if unknown), assumed (it is the default, for nothing says it), total_max, body_max, dledger_max, properties_max (most bytes of a record, its stored body, a DLedger entry's record, the
     property string; null where nothing is compared), check_max (transactionCheckMax), raw_put_backs (a put-back writes
     a compressed body uncompressed, up to 4.5.2).
 
@@ -203,7 +203,7 @@ def size_limits(facts: Facts) -> list[dict[str, Any]]:
         its = limits(facts, broker)
         slack = size.TOTAL_SLACK if its.how == "body+64k" else 0
         rows.append({
-            "broker": broker, "how": its.how, "max_size": its.limit,
+            "broker": broker, "how": its.how, "max_size": its.limit, "assumed": its.known == "default",
             "total_max": None if its.limit is None or its.how == "body" else its.limit + slack,
             "body_max": its.limit if its.how in ("body", "body+64k") else None,
             "dledger_max": size.DLEDGER_MAX_RECORD if its.dledger else None, "properties_max": int(rule("propertiesMax", OLDEST)),

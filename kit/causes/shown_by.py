@@ -70,11 +70,17 @@ def _stored(facts: Facts) -> bool:
 PRESENT: Final[Mapping[str, Callable[[Facts], bool]]] = {
     "commitlog": _stored,
     "configuration": lambda facts: facts.has("configs"),
-    "broker's configuration": lambda facts: all(broker.slave is not None for broker in brokers.all_of(facts)),
+    "broker's configuration": lambda facts: (
+        bool(every := brokers.all_of(facts)) and all(broker.slave is not None for broker in every)
+    ),
     "offsets": lambda facts: not lag.positions(facts).empty,
     "connections": lambda facts: bool(members.connections(facts)),
     "deliveries": lambda facts: facts.has("rows") or facts.has_source("app"),
     "look-ups": lambda facts: any(facts.files.of_kind("mqadmin", "text")),
+    "recorded deliveries": lambda facts: facts.has("deliveries"),
+    "business rows": lambda facts: facts.has("rows"),
+    "thread dumps": lambda facts: facts.has("threads"),
+    "host metrics": lambda facts: facts.has("metrics"),
     "answers to sends": lambda facts: (
         sends.ledger(facts).knows_kinds and (facts.has("sends") or reach.every_client(facts))
     ),
@@ -87,7 +93,9 @@ PRESENT: Final[Mapping[str, Callable[[Facts], bool]]] = {
 }
 """Whether the evidence has an artefact."""
 
-REQUESTED_AS: Final = {"answers to sends": "sends", "client logs": "producer's client log"}
+REQUESTED_AS: Final = {
+    "answers to sends": "sends", "client logs": "producer's client log", "recorded deliveries": "deliveries"
+}  # fmt: skip
 """What to request (`collect.yaml`) where it has another name; a look-up that nobody made cannot be requested."""
 
 
@@ -101,17 +109,25 @@ def alternatives(evidence: str) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(each.split(" + ")) for each in evidence.split(" | "))
 
 
-def _wanted(facts: Facts, step: Step) -> list[Missing]:
-    """Return the requests for what would show a step: of the alternative that lacks least."""
-    sets, requests = alternatives(step.shown_by), collect_next.ARTEFACTS
-    # Logs of some clients are here, and of all of them they would show it.
-    others = ("client logs",) in sets and reach.client_logs(facts)
-    why = (SAYS["want_others"] if others else SAYS["want_shown"]).say(claim=step.claim)
-    lacking = [
+def lacking(facts: Facts, evidence: str) -> list[list[str]]:
+    """Return what to request for each alternative of what would show something."""
+    requests = collect_next.ARTEFACTS
+    return [
         [name for each in every if not PRESENT[each](facts) and (name := REQUESTED_AS.get(each, each)) in requests]
-        for every in sets
+        for every in alternatives(evidence)
     ]
-    return [collect_next.ask(name, why) for name in min(lacking, key=len)]
+
+
+def shows_absence(facts: Facts, evidence: str) -> bool:
+    """Return whether something did not happen if nothing of it is seen here: a paste was chosen for what it shows."""
+    return has(facts, evidence) and not _excerpt(facts)
+
+
+def _wanted(facts: Facts, step: Step) -> list[Missing]:
+    # Logs of some clients are here, and of all of them they would show it.
+    others = ("client logs",) in alternatives(step.shown_by) and reach.client_logs(facts)
+    why = (SAYS["want_others"] if others else SAYS["want_shown"]).say(claim=step.claim)
+    return [collect_next.ask(name, why) for name in min(lacking(facts, step.shown_by), key=len)]
 
 
 # --- what evidence cannot show by what it lacks --------------------------------------------------------------------

@@ -111,7 +111,7 @@ def journey(records: pd.DataFrame, handled: pd.DataFrame, lang: Lang = "en") -> 
     }
     sources = zip(copies["copied_from"], copies["offset_msg_id"], strict=True)
     chart.add_trace(segments((*place[source], *place[copy]) for source, copy in sources if source in place))
-    values = {"records": len(copies), "ids": copies["offset_msg_id"].nunique(), "handled": len(done)}
+    values = {"records": len(copies), "ids": copies["offset_msg_id"].nunique(), "handled": len(done) or None}
     values["seconds"] = round((copies["at"].max() - copies["at"].min()).total_seconds(), 1)
     values["good"] = int((done["what"] == "success").sum())
     return JOURNEY.chart(every.sort_values("at", kind="stable", ignore_index=True), lang, values, chart)
@@ -134,7 +134,9 @@ def copies(life: dict[str, Any], lang: Lang = "en") -> Table:
     """Show the copies, each with what wrote it: without the sentence about a new id, which is true of every one."""
     new = labels("analysis")["copies"]["new-id"].render(lang)
     rows = [{**r, "why": (r.get("why") or "").replace(new, "").strip() or None} for r in life["records"]]
-    return _table(rows, "store_timestamp stage topic offset_msg_id copied_from why", "copies", lang, id=life["id"])
+    return _table(
+        rows, "store_timestamp stage topic offset_msg_id copied_from why", "copies", lang, id=life["id"] or None
+    )
 
 
 def deliveries(life: dict[str, Any], lang: Lang = "en") -> Table:
@@ -174,10 +176,10 @@ def _times(values: pd.Series) -> pd.Series:
     return pd.to_datetime(values, utc=True, format="ISO8601")
 
 
-def _table(rows: Iterable[dict[str, Any]], columns: str, title: str, lang: Lang, **named: str) -> Table:
+def _table(rows: Iterable[dict[str, Any]], columns: str, title: str, lang: Lang, **named: str | None) -> Table:
     frame, caption = pd.DataFrame(rows).reindex(columns=columns.split()), MESSAGE[title].say(**named)
     if frame.empty:
-        return Table(pd.DataFrame(), MESSAGE["nothing"].say(caption=caption), lang=lang)
+        return Table(pd.DataFrame(), caption, lang=lang)
     times = {name: _times(frame[name]) for name in ("store_timestamp", "time") if name in frame}
     return Table(frame.assign(**times), caption, MESSAGE.columns, lang)
 

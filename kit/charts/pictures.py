@@ -65,7 +65,8 @@ def _any(frame: pd.DataFrame, drawing: Drawing, lang: Lang, value: str = "") -> 
     # Spark's decimals are objects.
     rows = frame if value else frame.assign(**{drawing.number: pd.to_numeric(frame[drawing.number])})
     if drawing.by and not value:
-        sums = rows.groupby(drawing.by, dropna=False)[drawing.number].sum().nlargest(SERIES)
+        rows = rows.assign(**{drawing.by: rows[drawing.by].astype(object).where(rows[drawing.by].notna(), "–")})
+        sums = rows.groupby(drawing.by)[drawing.number].sum().nlargest(SERIES)
         order = {series: n for n, series in enumerate(sums.index)}
         rows = rows[rows[drawing.by].isin(sums.index)].sort_values(
             drawing.by, key=lambda by: by.map(order), kind="stable"

@@ -158,7 +158,7 @@ def spelled(spec: dict[str, Any]) -> str:
     """Return the same table as plain text."""
     lines = [
         *([spec["caption"]] if spec["caption"] else []),
-        " | ".join(c["name"] for c in spec["columns"]),
+        *([" | ".join(c["name"] for c in spec["columns"])] if spec["columns"] else []),
         *(" | ".join(row) for row in spec["rows"]),
         *spec["notes"],
     ]

@@ -21,7 +21,7 @@ from kit.analysis import noise
 from kit.case.progress import Progress
 from kit.causes import look_alikes, release_advice, results, timeline
 from kit.charts import Chart, Table, clean, overview, undrawn
-from kit.i18n import Lang, Sentence, labels, on_clock, rendered
+from kit.i18n import Clock, Lang, Sentence, labels, on_clock, rendered
 from kit.interrupts import Interrupts
 from kit.notebook import answers, notes, places, prose
 from kit.notebook.walks import NOTHING, Stop
@@ -132,9 +132,9 @@ class Inquiry:
         """
         fetched = rows if isinstance(rows, pd.DataFrame) else collect(rows.limit(MOST))
         frame = fetched if isinstance(fetched, pd.DataFrame) else frames.to_pandas(fetched)
-        with on_clock(self.case.clock):
+        with on_clock(self._clock(frame)):
             sentences = rendered(so.of(self.case, fetched) if so else "", self.lang)
-            if frame.empty:
+            if frame.empty or (so and not so.answers(self.case)):
                 return answers.Answer(frame, (), sentences or NOTHING.in_(self.lang))
             if draw is None:
                 first = frame.head(ROWS)
@@ -145,6 +145,14 @@ class Inquiry:
         if isinstance(drawn, Chart) and sentences:
             drawn, sentences = attrs.evolve(drawn, reading=clean(sentences)), ""
         return answers.Answer(frame, (drawn,), sentences)
+
+    def _clock(self, frame: pd.DataFrame) -> Clock:
+        """Return the clock of an answer's times: of its files, or of all where it names none."""
+        local, clock = self.case.local_files, self.case.clock
+        if not local or clock == "local":
+            return clock
+        files = set(frame["file"].dropna()) if "file" in frame else None
+        return "either" if files is None or (files & local and files - local) else "local" if files & local else clock
 
     def query(self, name: str, cause: str = "") -> answers.Text:
         """Show the queries behind a step (of `cause`, else of all), or the one behind a table. Raise `KeyError`."""

@@ -23,7 +23,7 @@ HERE: Final = Path(__file__).parent
 NO_NAMES: Final = re.compile(r"--[^\n]*|'(?:[^']|'')*'")
 """Comments and literals of a query: what they mention is not read."""
 _READS: Final = re.compile(r"\b(?:from|join)\s+(\w+)", re.IGNORECASE)
-FOLDS: Final = ("brokers", "setup", "sizes", "sends.attempts", "consumers.offsets")
+FOLDS: Final = ("brokers", "setup", "sizes", "sends.attempts", "consumers.members", "consumers.offsets")
 """The modules of `kit.analysis` that declare folds."""
 Layer = Literal["silver", "gold"]
 F = TypeVar("F", bound=Callable[..., Any])

@@ -1,8 +1,5 @@
-"""From a reference to its place, from an id to its life, and back: as tables, and as tables of controls; what a stop of a walk concludes."""
+"""From a reference to its place, from an id to its life, and back: as tables, and as tables of controls."""
 
-from types import SimpleNamespace
-
-import pyarrow as pa
 import pytest
 from folders import put
 from stores import Record, store
@@ -10,11 +7,9 @@ from table import rows_of
 
 import kit
 from kit.charts import Table
-from kit.i18n import rendered
 from kit.notebook import places
 from kit.notebook.inquiry import Inquiry
 from kit.notebook.places import BadReference
-from kit.notebook.walks import walk
 
 IMAGE = "<img src=x onerror=alert(1)>"
 KEY = "0A14511500000C387F4466DA1B000001"
@@ -149,13 +144,3 @@ def test_a_table_with_files_and_lines_leads_there_too(case, monkeypatch):
     monkeypatch.setattr(Inquiry, "table", lambda self, name, *_: frame)
     table, _ = inquiry(case, interactive=True).rows("anything").children
     assert table.spec["labels"] == ["Show app.log:3", None] and table.spec["place"] == 2
-
-
-CASES = rows_of(__file__, "says")
-
-
-@pytest.mark.parametrize("case", CASES, ids=[f"{n}-{each['walk']}-{each['stop']}" for n, each in enumerate(CASES)])
-def test_a_stop_says_what_its_rows_show(spark, case):
-    rows = pa.Table.from_pylist(case["rows"])
-    said = rendered(walk(case["walk"])[case["stop"]].of(SimpleNamespace(session=spark), rows), "en")
-    assert case["says"] in said

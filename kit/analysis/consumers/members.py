@@ -19,6 +19,7 @@ from kit.formats.values import integer, real
 from kit.inventory.references import Ref
 from kit.rocketmq import names
 from kit.tables.facts import Facts, memo
+from kit.tables.queries import fold
 
 Time = dt.datetime | None
 Pair = tuple["Subscription", "Subscription"]
@@ -51,6 +52,22 @@ def subscriptions(facts: Facts) -> list[Subscription]:
         if own and names.of_users(each.group):
             every.append(each._replace(topics=own))
     return every
+
+
+@fold(
+    "group string, client_id string, topic string, expression string, first timestamp, last timestamp, file string, line bigint",
+    "consumer_statements", "admin_blocks", "client_connections",
+)  # fmt: skip
+def client_subscriptions(facts: Facts) -> list[Row]:
+    """One row per statement of what a client of a consumer group subscribes to, and topic: group, client_id, topic,
+    expression, first, last (null: to the end of the evidence), file, line. Heartbeats, the broker's log, consumerStatus.
+    """
+    return [
+        {"group": each.group, "client_id": each.client_id, "topic": topic, "expression": expression}
+        | {"first": each.first, "last": each.last, "file": each.ref.file, "line": each.ref.line}
+        for each in subscriptions(facts)
+        for topic, expression in each.topics.items()
+    ]
 
 
 def _running(facts: Facts) -> Iterator[Subscription]:

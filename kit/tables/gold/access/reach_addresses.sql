@@ -7,7 +7,8 @@ with named as (
   union all
   select file, line, name, value from admin where name in ('#Addr', 'argument:-n', 'argument:--namesrvAddr')
 ), ports as (
-  select file, max(trim(value)) as port from named where name = 'listenPort' group by file
+  -- Brokers of 5.x print another one, of a container, before the one they listen on.
+  select file, max_by(trim(value), line) as port from named where name = 'listenPort' group by file
 ), addresses as (
   select 'name server' as kind, 0 as rank, file, line, explode(split(value, '[;,]')) as address
   from named where name in ('namesrvAddr', 'argument:-n', 'argument:--namesrvAddr')
