@@ -31,7 +31,7 @@ BUDGETS: Final = {
     "notebook": 1_310,
     "redaction": 1_030,
     "report": 1_470,
-    "rocketmq": 2_140,
+    "rocketmq": 2_120,
     "spark": 1_120,
     "tables": 630,
     "training": 760,

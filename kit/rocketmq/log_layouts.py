@@ -58,23 +58,3 @@ def files_of(source: str) -> Files:
     """Return whose layouts hold in a file of this source; `text` where nothing is known of it."""
     own: dict[str, Files] = {**dict.fromkeys(BROKER_SIDE, "broker"), "client": "client", "app": "app"}
     return own.get(source, "text")
-
-
-def table() -> str:
-    """Return all layouts as a Markdown table, unchanged in docs/evidence.md: `python -m kit.rocketmq.log_layouts`."""
-
-    def code(text: str) -> str:
-        return "`" + text.replace("|", "\\|") + "`"
-
-    resolution = {"ms": "milliseconds", "none": "seconds", "seconds twice": "seconds (the fraction repeats them)"}
-    rows = [("layout", "a line", "zone of its times", "resolution", "sample", "reference"), ("---",) * 6]
-    rows += [
-        (code(x.layout), code(x.line), x.zone, resolution[x.fraction], code(x.example), x.source.replace("|", "\\|"))
-        for x in LAYOUTS
-        if x.entry
-    ]
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
-
-
-if __name__ == "__main__":
-    print(table())

@@ -37,7 +37,6 @@ class Thread:
     frame_lines: list[int] = attrs.field(factory=list)
     locked: list[str] = attrs.field(factory=list)
     waiting_for: str | None = None
-    waiting_class: str | None = None
     deadlocked: bool = False
 
     def add(self, number: int, frame: str) -> None:
@@ -116,7 +115,7 @@ class _Dumps:
             self.begin(timed=True)
         groups = match.groupdict()
         thread = Thread(number, self.number, self.time, groups["name"], groups.get("state"))
-        thread.waiting_for, thread.waiting_class = groups.get("at"), groups.get("class")
+        thread.waiting_for = groups.get("at")
         self.threads.append(thread)
         self.part, self.is_inside = part, True
 
@@ -132,7 +131,7 @@ def _detail(number: int, line: str, thread: Thread) -> None:
         # Object.wait() releases the monitor it shows as locked further down.
         thread.locked += [match["at"]] if match["at"] != thread.waiting_for else []
     elif match and match["what"] != "eliminated" and thread.waiting_for is None:
-        thread.waiting_for, thread.waiting_class = match["at"], match["class"]
+        thread.waiting_for = match["at"]
 
 
 def _plain(frame: str) -> str:

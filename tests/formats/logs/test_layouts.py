@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import attrs
+import layouts
 import pytest
 from folders import opened
 from recorded import log_entries, texts
@@ -16,7 +17,7 @@ from kit.formats.logs.schema import LogFile, Options
 from kit.formats.printed_times import zone
 from kit.inventory import inventory
 from kit.inventory.sniff import sniff
-from kit.rocketmq.log_layouts import LAYOUTS, table
+from kit.rocketmq.log_layouts import LAYOUTS
 from kit.spark.sources import pieces
 
 
@@ -48,7 +49,7 @@ def test_the_example_of_a_row_gives_what_the_row_says(tmp_path, row):
 
 
 def test_what_is_told_of_a_paste_a_zone_and_the_documented_table():
-    assert table() in (Path(__file__).parents[3] / "docs/evidence.md").read_text(encoding="utf-8")
+    assert layouts.table() in (Path(__file__).parents[3] / "docs/evidence.md").read_text(encoding="utf-8")
     (paste,) = (row["text"] for row in rows_of(__file__, "entries") if row["name"].startswith("a paste"))
     assert sniff(paste.encode(), "what they said.txt") == {
         "source": "text", "layout": "broker", "encoding": None, "seconds_twice": True,
