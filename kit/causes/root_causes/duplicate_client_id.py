@@ -49,9 +49,10 @@ def observe(facts: Facts) -> Observed:
         observed.values |= {"twice": first["client_id"], "same": len(same), "addresses": sorted(same)}
         places = [(first["file"], first["line"]), (first["file"], first["other_line"])]
         observed.quotes["one-id-two-connections"] = facts.refs(places)
-    if pair := next((pair for pair in shares if pair[0].group == named), None):
-        observed.values["share"] = pair[0]
-        observed.quotes["same-share"] = consumer_logs.quote(facts, pair)
+    share = next((pair for pair in shares if pair[0].group == named), None)
+    if share:
+        observed.values["share"] = share[0]
+        observed.quotes["same-share"] = consumer_logs.quote(facts, share)
     if lines := back.get(named or ""):
         by_address = {s.address: s for s in reversed(lines)}
         addresses = sorted(by_address)
@@ -59,6 +60,12 @@ def observe(facts: Facts) -> Observed:
         observed.quotes["offsets-go-back"] = consumer_logs.quote(facts, [by_address[a] for a in addresses[:2]])
     if named:
         _owners(facts, observed, named, pairs, lines or [])
+    # Logs that say the same at the same time may be copies of one; their processes then handled nothing twice.
+    twofold = share and share[0].first != share[1].first and observed.values.get("handled_twice")
+    if share and twofold and not (pairs or listed):
+        observed.values |= {"logged": True, "client_ids": [share[0].client_id]}
+        observed.quotes["one-id-two-connections"] = observed.quotes["same-share"]
+        observed.window = observed.window or consumer_logs.during(share)
     return observed
 
 
