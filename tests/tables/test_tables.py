@@ -1,16 +1,19 @@
 """The runner, queries side by side, and what every table has to have."""
 
+import ast
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import asked
 import pytest
 
+import kit
 from kit.analysis.sends import attempts
 from kit.rocketmq import names
 from kit.rocketmq.catalogue import EVENTS
-from kit.tables.queries import catalogue
+from kit.tables.queries import catalogue, question
 from kit.tables.runner import TableFailed, Turns
 
 
@@ -30,6 +33,16 @@ def test_every_table_says_what_it_is():
         if query.layer == "gold" and not (query.ask or query.fold):
             ordered = r"\border by\b|^-- One row(:|\b.*\bin all\b)"
             assert re.search(ordered, query.text, re.IGNORECASE | re.MULTILINE), f"{name}: in no order"
+
+
+def test_every_question_is_given_the_values_it_binds():
+    files = Path(kit.__file__).parent.rglob("*.py")
+    calls = (node for file in files for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call))
+    for call in calls:
+        if getattr(call.func, "attr", "") == "answers" and call.args and isinstance(call.args[0], ast.Constant):
+            bound = set(re.findall(r"(?<![:\w]):(\w+)", re.sub(r"--.*", "", question(call.args[0].value))))
+            given = {each.arg for each in call.keywords}
+            assert None in given or given == bound, call.args[0].value
 
 
 def _words(name, pattern):

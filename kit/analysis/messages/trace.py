@@ -206,7 +206,7 @@ def _copies_of(facts: Facts, ids: Sequence[str]) -> dict[str, list[Row]]:
     if elsewhere := [each for each in ids if not named[each]]:
         ended = facts.answers("ended_halves", upper=[each.upper() for each in elsewhere])
         named |= {each: {row["uniq_key"] for row in ended if row["op"] == each.upper()} for each in elsewhere}
-    rows = _named_copies(facts, set().union(*named.values()))
+    rows = named_copies(facts, set().union(*named.values()))
     if len(ids) > 1 and len(rows) == MOST_RECORDS:
         return {each: _copies_of(facts, [each])[each] for each in ids}
     by_name = grouped((row["uniq_key"] or row["offset_msg_id"], row) for row in rows)
@@ -214,7 +214,7 @@ def _copies_of(facts: Facts, ids: Sequence[str]) -> dict[str, list[Row]]:
     return {each: _with_linked(facts, rows) for each, rows in own.items()}
 
 
-def _named_copies(facts: Facts, of: Iterable[str]) -> list[Row]:
+def named_copies(facts: Facts, of: Iterable[str]) -> list[Row]:
     """Return the records of these messages, by UNIQ_KEY, or by the offset id of a copy that lost it, in store order."""
     wanted = sorted(of)[:MOST_RECORDS]
     places = facts.answers("copy_places", names=wanted)[0] if wanted else {"first": None}
@@ -241,7 +241,7 @@ def _with_linked(facts: Facts, rows: Iterable[Row]) -> list[Row]:
         links |= {own: names.ORIGIN_MESSAGE_ID if own in by_origin else "preparedTransactionOffset" for own in joined}
         ids.update(joined)
         named.update(*map(loose.__getitem__, joined))
-    for row in _named_copies(facts, itertools.islice(links, MOST_LINKED)):
+    for row in named_copies(facts, itertools.islice(links, MOST_LINKED)):
         known[row["offset_msg_id"]] = {**row, "link": links[row["offset_msg_id"]]}
     return sorted(known.values(), key=_store_order)
 

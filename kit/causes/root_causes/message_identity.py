@@ -9,7 +9,7 @@ from __future__ import annotations
 import pandas as pd
 
 from kit.analysis import refs
-from kit.analysis.messages import lookups
+from kit.analysis.messages import lookups, trace
 from kit.causes.declared import Observed
 from kit.inventory.references import Ref
 from kit.tables.facts import Facts
@@ -35,7 +35,7 @@ def observe(facts: Facts) -> Observed:
         kinds = lookups.kinds(facts, set(dedup["id"]))
         dedup = dedup[dedup["id"].map(kinds.get) == "offset"]
     key = same["uniq_key"].iloc[0] if effect and counts.get("several") and len(same) else None
-    copies = facts.answers("copies", names=[key]) if key else []
+    copies = trace.named_copies(facts, [key]) if key else []
     values = {
         "uniq_keys": counts.get("uniq_keys"), "several": counts.get("several"), "wrong": len(wrong),
         "wrong_seen": len(wrong) if seen else None,
