@@ -115,7 +115,7 @@ def test_a_skip_in_a_queue_of_another_broker_skipped_nothing(tmp_path):
 
 
 @pytest.mark.seconds
-def test_a_backlog_is_not_reached_yet():
+def test_a_backlog_is_not_reached_yet_and_what_breaks_does_not_cost_the_journey(monkeypatch):
     said = truth("consumer-backlog")
     ledgers = [recorded.rows("consumer-backlog", file) for file in ("c/points.csv", "a/audit.csv")]
     handled, audited = ({row["keys"]: None for row in rows} for rows in ledgers)
@@ -126,9 +126,7 @@ def test_a_backlog_is_not_reached_yet():
     assert own["text"] in console.life(trace, "en")
     assert list(messages.consumers(trace).frame["group"]) == [c["group"] for c in trace["consumers"]]
 
-
-@pytest.mark.seconds
-def test_what_breaks_here_does_not_cost_the_journey(monkeypatch):
+    # What breaks does not cost the journey.
     def broken(*_):
         raise RuntimeError("no")
 

@@ -1,7 +1,6 @@
 """One message: its records in order, which id each call hands out, the look-ups read out of sessions and logs, and what clients' traces tell of it."""
 
 import datetime as dt
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -40,13 +39,6 @@ LIFE = [
     record(6, stages.SCHEDULE, names.SCHEDULE_TOPIC, reconsume_times=2, real_topic=DLQ, delay_level=4, **BACK),
     record(7, stages.DLQ, DLQ, reconsume_times=2, **BACK),
 ]
-FIRST, *_ = LIFE
-WAITING = [*LIFE[:3], LIFE[3] | {"due": START + dt.timedelta(seconds=14)}]
-KEYLESS = [*LIFE[:4], LIFE[4] | {"uniq_key": None, "link": names.ORIGIN_MESSAGE_ID}, *LIFE[5:]]
-
-
-def without(*numbers, **changed):
-    return [r | changed for r in LIFE if r["physical_offset"] not in numbers]
 
 
 def test_each_copy_names_the_one_it_was_written_from():
@@ -58,36 +50,16 @@ def test_each_copy_names_the_one_it_was_written_from():
     assert all(any("\u4e00" <= c <= "\u9fff" for c in r["why"].render("zh")) for r in records)
 
 
-GAPS: list[tuple[list[dict[str, Any]], list[int], int | None, list[str]]] = [
-    # records, half records that op records ended, the evidence's last second, what is missing
-    (LIFE, [1, 2], None, []),
-    (without(2), [1], None, ["half-missing"]),
-    (without(1, 2, 3), [], None, ["first-missing"]),
-    (without(3, 4), [1], None, ["origin-missing"]),
-    (without(3, 4, origin_message_id=None), [1], None, ["source-missing"]),
-    (LIFE[:1], [], None, ["pending"]),
-    (LIFE[:1], [1], None, []),
-    (LIFE[:3], [1], None, ["op-missing"]),
-    ([FIRST, record(2, stages.CHECK_BACK, names.HALF_TOPIC, check_times=3)], [], None, ["check-missing", "pending"]),
-    # What waits is late only if the evidence outlasts it.
-    (WAITING, [2], 60, ["due-missing"]),
-    (WAITING, [2], 10, ["not-due"]),
-]
-
-
-def kinds(records, ended, last):
-    ops = [{"half_offset_msg_id": f"{HOST}{n:016X}"} for n in ended]
-    end = None if last is None else START + dt.timedelta(seconds=last)
-    return [gap["kind"] for gap in trace.gaps(trace.with_lineage(records), ops, end)]
-
-
-@pytest.mark.parametrize(("records", "ended", "last", "missing"), GAPS)
-def test_what_is_missing(records, ended, last, missing):
-    assert kinds(records, ended, last) == missing
-
-
-def test_a_copy_that_lost_its_key_is_named():
-    assert "uniq-missing" in kinds(KEYLESS, [2], None)
+@pytest.mark.parametrize("row", rows_of(__file__, "gaps"), ids=str)
+def test_what_is_missing(row):
+    after = lambda seconds: None if seconds is None else START + dt.timedelta(seconds=seconds)  # noqa: E731
+    changed = {
+        n: each | ({"due": after(each["due"])} if "due" in each else {}) for n, each in row.get("changed", {}).items()
+    }
+    records = [r | changed.get(r["physical_offset"], {}) for r in LIFE if r["physical_offset"] in row["records"]]
+    ops = [{"half_offset_msg_id": f"{HOST}{n:016X}"} for n in row["ended"]]
+    found = [gap["kind"] for gap in trace.gaps(trace.with_lineage(records), ops, after(row.get("last")))]
+    assert found == row["missing"] if "missing" in row else row["among"] in found
 
 
 @pytest.mark.parametrize(
@@ -105,9 +77,8 @@ def test_a_second_send_and_a_second_commit_are_told_apart(records, says):
 @pytest.mark.parametrize("row", rows_of(__file__, "calls"), ids=lambda row: row["name"])
 def test_which_id_each_call_hands_out(row):
     """`at n`: the offset id of the record at that place; `no such call`: not one of that name is listed."""
-    records = (
-        LIFE[:5] if row["records"] == "retried" else [record(n, *each) for n, each in enumerate(row["records"], 1)]
-    )
+    retried = row["records"] == "retried"
+    records = LIFE[:5] if retried else [record(n, *each) for n, each in enumerate(row["records"], 1)]
     frame = lookups.of_copies(pd.DataFrame(records).assign(client_version=row.get("client")))
     found = dict(zip(frame["call"], frame["id"], strict=True))
     wanted = {"uniq": KEY, "none": None} | {f"at {n}": f"{HOST}{n:016X}" for n in range(9)}
@@ -129,16 +100,8 @@ def test_every_recorded_lookup_is_read():
     for name in ("message-identity", "healthy-traced"):
         for file, data in recorded.files(name, "**/mqadmin/*").items():
             lookups |= {(name, file.rsplit("/", 1)[1]): one for one in read(data.decode(), file)}
-    failed = {
-        ("message-identity", "queryMsgById.txt"): ("no-message", ("null",)),
-        ("message-identity", "queryMsgById-2.txt"): ("connect", (UNIQ,)),
-    }
-    found = {
-        ("message-identity", "queryMsgByUniqueKey.txt"), ("healthy-traced", "queryMsgById.txt"),
-        ("healthy-traced", "queryMsgByUniqueKey.txt"), ("healthy-traced", "queryMsgTraceById.txt"),
-    }  # fmt: skip
-    assert {key: (one.reason, one.ids) for key, one in lookups.items() if one.reason} == failed
-    assert {key for key, one in lookups.items() if one.found} == found == lookups.keys() - failed.keys()
+    shown = {" ".join(key): [one.reason, [*one.ids]] if one.reason else one.found for key, one in lookups.items()}
+    assert shown == rows_of(__file__, "recorded_lookups")
 
 
 @pytest.mark.parametrize("row", rows_of(__file__, "sessions"), ids=lambda row: row["name"])
@@ -166,7 +129,7 @@ TOPIC = "RMQ_SYS_TRACE_TOPIC"
 def test_a_message_what_clients_wrote_about_it_and_the_id_of_a_trace_itself():
     case, records = recorded.case(NAME), list(recorded.truth(NAME))
     about = [r for r in records if r["topic"] == TOPIC]
-    copies: dict[str, set[str]] = {}
+    copies = {}
     for record in records:
         if record["topic"] not in (TOPIC, "RMQ_SYS_TRANS_OP_HALF_TOPIC"):
             copies.setdefault(record["properties"]["UNIQ_KEY"], set()).add(record["msg_id"])

@@ -16,13 +16,11 @@ QUIET = [
 @pytest.fixture(scope="session")
 def browser():
     sync = pytest.importorskip("playwright.sync_api")
-    found = next(
-        (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
-    )
-    if found is None:
+    found = [path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))]
+    if not found:
         pytest.skip("no Chromium on this machine")
     with sync.sync_playwright() as play:
-        made = play.chromium.launch(executable_path=found, args=QUIET)
+        made = play.chromium.launch(executable_path=found[0], args=QUIET)
         yield made
         made.close()
 

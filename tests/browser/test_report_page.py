@@ -62,7 +62,7 @@ def test_a_flow_is_told_by_its_table_where_the_window_is_narrow(visit, report):
     assert page.locator("figure.told").count() == 0
 
 
-def test_planted_markup_stays_text(visit, report):
+def test_planted_markup_stays_text_also_where_a_chart_is_hovered(visit, report):
     opened = visit(report)
     opened.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
     text = opened.page.inner_text("body")
@@ -74,10 +74,6 @@ def test_planted_markup_stays_text(visit, report):
     assert "<script>alert(1)</script>" in labels
     assert opened.page.locator("svg a").count() == 0
     assert opened.complaints == []
-
-
-def test_hover_text_of_a_chart_stays_text(visit, report):
-    opened = visit(report)
     box = opened.page.locator("figure", has_text="topic by store timestamp").locator(".canvas").first
     box.scroll_into_view_if_needed()
     opened.page.evaluate("gd => Plotly.Fx.hover(gd, [{curveNumber: 1, pointNumber: 0}])", box.element_handle())

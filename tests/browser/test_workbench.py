@@ -35,13 +35,9 @@ FIRST_CELLS = "() => [...document.querySelectorAll('.rmq-kit-explorer .rmq-kit-r
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("workbench")
-
-
-@pytest.fixture(scope="module")
-def lab(folder):
+def lab(tmp_path_factory):
     """Return the address of a JupyterLab with notebooks on a triaged recording and on hostile evidence."""
+    folder = tmp_path_factory.mktemp("workbench")
     evidence, workspace = str(recorded.ARCHIVES["half-topic-blowup"]), str(folder / "workspace")
     kit.triage(kit.open_case(evidence, workspace))
     small = str(recorded.ARCHIVES["message-identity"])
@@ -61,16 +57,6 @@ def lab(folder):
     }
     with serving(folder, **books) as address:
         yield address
-
-
-@pytest.fixture(scope="module")
-def exploring(browser, lab):
-    """The notebook 05_explore after it ran, its widget drawn."""
-    page = opened(browser, lab, "05_explore")
-    run_all(page)
-    drawn(page)
-    yield page
-    page.context.close()
 
 
 def drawn(page):
@@ -108,8 +94,10 @@ def second_cells(page, table, wanted):
     )
 
 
-def test_what_is_brushed_and_clicked_is_followed_by_all_and_is_a_value(exploring):
-    page = exploring
+def test_what_is_brushed_and_clicked_is_followed_by_all_and_is_a_value(browser, lab):
+    page = opened(browser, lab, "05_explore")
+    run_all(page)
+    drawn(page)
     before = page.evaluate(FIRST_CELLS)
     assert len(before) == 2
     brush(page, 0, 0.6, 0.8)
@@ -138,6 +126,7 @@ def test_what_is_brushed_and_clicked_is_followed_by_all_and_is_a_value(exploring
     assert re.search(r"leaked\s+\d+", run_cell(page, 6))
     assert "--since" in run_cell(page, 9)
     page.locator(".rmq-kit-explorer button:has-text('Clear')").click()
+    page.context.close()
 
 
 def test_a_claim_leads_to_its_place_an_id_to_its_life_and_back(browser, lab):
@@ -174,7 +163,7 @@ def test_a_claim_leads_to_its_place_an_id_to_its_life_and_back(browser, lab):
 
 def test_hostile_text_is_text_in_it(browser, lab):
     page = opened(browser, lab, "hostile")
-    asked: list[str] = []
+    asked = []
     page.on("request", lambda request: asked.append(request.url))
     run_all(page)
     drawn(page)
@@ -190,7 +179,7 @@ def test_hostile_text_is_text_in_it(browser, lab):
 
 
 def test_a_page_made_of_a_notebook_draws_its_charts_and_is_dark_in_a_dark_window(browser, tmp_path, monkeypatch):
-    published: list[dict[str, str]] = []
+    published = []
     events = SimpleNamespace(register=lambda *_: None, unregister=lambda *_: None)
     monkeypatch.setattr(prose, "shell", lambda: SimpleNamespace(events=events))
     monkeypatch.setattr(prose, "_publish", published.append)
@@ -307,10 +296,8 @@ def run_all(page):
     page.wait_for_function(
         "() => [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].every(p => !p.textContent.includes('*'))"
     )
-    assert (
-        page.locator(".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.stderr'] >> text=Traceback").count()
-        == 0
-    )
+    stderr = ".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.stderr']"
+    assert page.locator(f"{stderr} >> text=Traceback").count() == 0
 
 
 def run_cell(page, number):

@@ -48,13 +48,13 @@ RESULTS = tempfile.TemporaryDirectory(prefix="asked-")
 GIVEN_AS = {"records": "messages_within", "events": "all_events", "configs": "config_files"}
 
 
-def at(seconds: float) -> dt.datetime:
+def at(seconds):
     """Return a time so many seconds after 2026-01-01 in UTC."""
     return dt.datetime(2026, 1, 1, tzinfo=dt.UTC) + dt.timedelta(seconds=seconds)
 
 
 @functools.cache
-def _session() -> Any:
+def _session():
     """Return one session for all: what a test asks for, it names anew."""
     return session(os.environ.get("RMQ_KIT_TEST_MASTER"))
 
@@ -71,37 +71,37 @@ class Given:
     folder: Path = attrs.field(factory=lambda: Path(tempfile.mkdtemp(dir=RESULTS.name)))
     tables: Tables = attrs.field(init=False, default=attrs.Factory(Tables, takes_self=True))
 
-    def bronze_names(self) -> tuple[str, ...]:
+    def bronze_names(self):
         return (*BRONZE, "all_events", *self.given)
 
-    def bronze(self, name: str) -> Any:
+    def bronze(self, name):
         if name == "limits" and name not in self.given:
             return local(self.session, pa.Table.from_pylist([{"since": None, "until": None}], schema=LIMITS))
         return local(self.session, self.given[name] if name in self.given else SCHEMAS[name].empty_table())
 
-    def table_key(self, name: str) -> str:
+    def table_key(self, name):
         return name
 
-    def write_table(self, name: str, write: Any) -> Path:
+    def write_table(self, name, write):
         (self.folder / name).mkdir(exist_ok=True)
         write(self.folder / name)
         return self.folder / name
 
-    def results_folder(self) -> Path:
+    def results_folder(self):
         return self.folder
 
-    def check_cancelled(self) -> None:
+    def check_cancelled(self):
         """Nothing stops a test."""
 
     @functools.cached_property
-    def facts(self) -> Facts:
+    def facts(self):
         return Facts(self)
 
-    def has(self, table: str) -> bool:
+    def has(self, table):
         return len(self.given.get(GIVEN_AS.get(table, table), ())) > 0
 
 
-def case(*, options: Options | None = None, found: Any = None, **tables: list[dict[str, Any]]) -> Given:
+def case(*, options=None, found=None, **tables):
     """Return evidence with these rows. A table that is no bronze one has the columns of its rows, typed by their values, or those of its fold."""
     from kit.tables.queries import catalogue
 
@@ -118,7 +118,7 @@ def case(*, options: Options | None = None, found: Any = None, **tables: list[di
     return Given(given, options or Options(), found)
 
 
-def rows(table: str, **tables: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def rows(table, **tables):
     """Return what a gold or silver table makes of these rows, as dicts."""
     given = case(**tables)
     from kit.tables.queries import catalogue

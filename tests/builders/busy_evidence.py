@@ -1,8 +1,6 @@
 """Hand-made evidence of a busy broker: commitlogs of one or two brokers, client and application logs, a ledger."""
 
 import datetime as dt
-from collections.abc import Sequence
-from pathlib import Path
 
 from folders import put
 from stores import Record, store
@@ -11,16 +9,7 @@ START = 1_715_652_000_000  # 2024-05-14 02:00:00 UTC
 A, B = bytes([10, 0, 0, 2]), bytes([10, 0, 0, 3])
 
 
-def sent(
-    key: str,
-    born: int,
-    stored: int,
-    broker: bytes = A,
-    port: int = 40001,
-    body: bytes = b"",
-    topic: bytes = b"orders",
-    **properties: str,
-) -> Record:
+def sent(key, born, stored, broker=A, port=40001, body=b"", topic=b"orders", **properties):
     """A message of a producer: `born` and `stored` in ms after `START`. Its UNIQ_KEY follows from its key."""
     named = {"KEYS": key, "UNIQ_KEY": uniq_key(key), "WAIT": "true", **properties}
     text = "".join(f"{name}\x01{value}\x02" for name, value in named.items()).encode()
@@ -28,13 +17,11 @@ def sent(
     return Record(topic, body or key.encode(), text, store_host=broker, numbers=(0, 0, 0, port, 0), **times)
 
 
-def uniq_key(key: str) -> str:
+def uniq_key(key):
     return f"0A00000A00001B8D{key.encode().hex().upper():0>16}"[:32]
 
 
-def traffic(
-    until: int, every: int = 10, pauses: Sequence[Sequence[int]] = (), broker: bytes = A, prefix: str = "T"
-) -> list[Record]:
+def traffic(until, every=10, pauses=(), broker=A, prefix="T"):
     """Messages born every so many ms; of a pause, stored at its end."""
     records = []
     behind = 0
@@ -46,11 +33,11 @@ def traffic(
     return records
 
 
-def write_store(folder: Path, records: list[Record]) -> None:
+def write_store(folder, records):
     put(folder / f"{0:020}", store(sorted(records, key=lambda r: r.stored), end=bytes(4096)).data)
 
 
-def clock(ms: int, fraction: str = "ms") -> str:
+def clock(ms, fraction="ms"):
     """Local time GMT+8 as 4.x clients print it: the seconds again after the comma."""
     at = dt.datetime.fromtimestamp((START + ms) / 1000, dt.timezone(dt.timedelta(hours=8)))
     return f"{at:%F %T}" + (f",{at.second:03}" if fraction == "seconds" else f".{at.microsecond // 1000:03}")
@@ -61,7 +48,7 @@ TIMEOUT = "org.apache.rocketmq.remoting.exception.RemotingTimeoutException: wait
 FRAME = "\tat org.apache.rocketmq.client.impl.producer.DefaultMQProducerImpl.sendDefaultImpl(DefaultMQProducerImpl.java:583)"
 
 
-def attempt(ms: int, key: str, error: str) -> list[str]:
+def attempt(ms, key, error):
     """The two entries of a failed attempt in a 4.x client log."""
     queue = "MessageQueue [topic=orders, brokerName=broker-a, queueId=0]"
     properties = f"KEYS={key}, UNIQ_KEY={uniq_key(key)}, WAIT=true"
@@ -74,17 +61,8 @@ def attempt(ms: int, key: str, error: str) -> list[str]:
     ]
 
 
-def thrown(ms: int, key: str, error: str) -> list[str]:
-    """What an application writes about it."""
-    return [
-        f"{clock(ms)} ERROR [sender-1] com.shop.Sender - send message failed, topic=orders, keys={key}, cost=411ms",
-        error,
-        FRAME,
-    ]
-
-
 STARTED = f"{clock(0, 'seconds')} INFO RocketmqClient - the producer [orders-producer] start OK. sendMessageWithVIPChannel=false"
 
 
-def write_log(path: Path, lines: list[str], ending: str = "\n") -> None:
+def write_log(path, lines, ending="\n"):
     put(path, ending.join(lines) + ending)

@@ -17,19 +17,17 @@ Draw = Callable[[pd.DataFrame, Any], Chart]
 GIVEN = tables_of(__file__)
 
 
-def at(seconds: float) -> pd.Timestamp:
+def at(seconds):
     return START + pd.Timedelta(seconds=seconds)
 
 
-def frame(name: str) -> pd.DataFrame:
-    rows = [
-        [at(float(v[1:])) if isinstance(v, str) and v.startswith("@") else v for v in row]
-        for row in GIVEN[name]["rows"]
-    ]
+def frame(name):
+    time = lambda v: at(float(v[1:])) if isinstance(v, str) and v.startswith("@") else v  # noqa: E731
+    rows = [[*map(time, row)] for row in GIVEN[name]["rows"]]
     return pd.DataFrame(rows, columns=GIVEN[name]["columns"].split())
 
 
-def drawn_by(name: str) -> Draw:
+def drawn_by(name):
     module, _, function = GIVEN[name]["draw"].partition(".")
     return getattr(importlib.import_module(f"kit.charts.{module}"), function)
 
@@ -43,7 +41,7 @@ HALF = {
 }  # fmt: skip
 
 
-def stages(limit: int | None = 1000) -> pd.DataFrame:
+def stages(limit=1000):
     """A half record of 990 bytes with a body of 700."""
     topic = "RMQ_SYS_TRANS_HALF_TOPIC"
     record = SimpleNamespace(topic=topic, body_size=700, store_size=990, properties=HALF, offset_msg_id="AB")

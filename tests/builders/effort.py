@@ -8,11 +8,11 @@ quick = False
 """Set by tests/conftest.py before any test module is imported."""
 
 
-def worked() -> float:
+def worked():
     """Return the seconds of work of this process so far and of the processes that it has waited for."""
     return sum(os.times()[:4])
 
 
-def examples(count: int) -> settings:
+def examples(count):
     """Return settings for `count` examples, in `make quick` for a tenth."""
     return settings(max_examples=max(20, count // 10) if quick else count)

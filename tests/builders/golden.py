@@ -6,36 +6,33 @@ Kept: root causes, and of each finding its verdict, window, figures, steps and r
 import difflib
 import hashlib
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
 
 import pastes
 import recorded
 
 import kit
-from kit.case.case import Case
 
-KEPT: Final = Path(__file__).parents[1] / "golden" / "findings"
-PASTES: Final = "pastes"
-NAMES: Final = (*recorded.EVERY, PASTES)
-FOUND: Final = ("confirmed", "suspected", "failed")
+KEPT = Path(__file__).parents[1] / "golden" / "findings"
+PASTES = "pastes"
+NAMES = (*recorded.EVERY, PASTES)
+FOUND = ("confirmed", "suspected", "failed")
 
 
-def file(name: str) -> Path:
+def file(name):
     return KEPT / f"{name}.json"
 
 
-def load(name: str) -> dict[str, Any]:
+def load(name):
     return json.loads(file(name).read_text(encoding="utf-8"))
 
 
-def digest(found: dict[str, Any]) -> dict[str, Any]:
+def digest(found):
     """Return what is kept of a findings.json."""
     return {"root_causes": found["root_causes"], "findings": {f["cause"]: finding(f) for f in found["findings"]}}
 
 
-def finding(one: dict[str, Any]) -> dict[str, Any]:
+def finding(one):
     """Return what is kept of one finding of a findings.json."""
     kept = {name: one[name] for name in ("kind", "verdict", "window", "explained_by")}
     kept |= {"missing": len(one["missing"]), "figures": _sorted(one["figures"]), "steps": {}}
@@ -47,16 +44,16 @@ def finding(one: dict[str, Any]) -> dict[str, Any]:
     return kept | ({"error": one["error"]} if "error" in one else {})
 
 
-def _sorted(value: Any) -> Any:
+def _sorted(value):
     return {k: _sorted(value[k]) for k in sorted(value)} if isinstance(value, dict) else value
 
 
-def _ref(ref: dict[str, Any]) -> str:
+def _ref(ref):
     place = f":{ref['line']}" if "line" in ref else f"@{ref['physical_offset']}"
     return f"{ref['file']}{place} #{hashlib.sha256(ref['text'].encode('utf-8', 'backslashreplace')).hexdigest()[:8]}"
 
 
-def of_cause(case: Case, slug: str) -> dict[str, Any] | None:
+def of_cause(case, slug):
     """Return what is kept of one cause or known problem, without asking for any other; None where it says nothing."""
     from kit import causes
     from kit.causes import declared, known_problems, shown_by
@@ -68,7 +65,7 @@ def of_cause(case: Case, slug: str) -> dict[str, Any] | None:
     return next((finding(plain(f.as_dict())) for f in known_problems.examine(case.facts) if f.cause == slug), None)
 
 
-def pasted(folder: Path, **how: Any) -> dict[str, Any]:
+def pasted(folder, **how):
     """Return what every paste shows, by its name, each opened as a file of a folder of its own."""
     shown = {}
     for n, paste in enumerate(pastes.EVERY):
@@ -82,7 +79,7 @@ def pasted(folder: Path, **how: Any) -> dict[str, Any]:
     return shown
 
 
-def text(kept: dict[str, Any]) -> str:
+def text(kept):
     """Return it as JSON with one line for each figure and step, and one for each finding that found nothing."""
     if "root_causes" in kept:
         return "".join(_lines(kept, "")) + "\n"
@@ -90,7 +87,7 @@ def text(kept: dict[str, Any]) -> str:
     return "{\n" + ",\n".join(each) + "\n}\n"
 
 
-def _lines(kept: dict[str, Any], indent: str) -> Iterator[str]:
+def _lines(kept, indent):
     yield f'{{\n{indent} "root_causes": {_json(kept["root_causes"])},\n{indent} "findings": {{'
     between = "\n"
     for slug in sorted(kept["findings"]):
@@ -101,7 +98,7 @@ def _lines(kept: dict[str, Any], indent: str) -> Iterator[str]:
     yield f"\n{indent} }}\n{indent}}}"
 
 
-def _open(one: dict[str, Any], indent: str) -> str:
+def _open(one, indent):
     head = [f"{_json(k)}: {_json(v)}" for k, v in one.items() if k not in ("figures", "steps")]
     parts = [", ".join(head)]
     for name in ("figures", "steps"):
@@ -111,11 +108,11 @@ def _open(one: dict[str, Any], indent: str) -> str:
     return "{" + ",".join(parts) + "}"
 
 
-def _json(value: Any) -> str:
+def _json(value):
     return json.dumps(value, ensure_ascii=False)
 
 
-def differences(expected: dict[str, Any], actual: dict[str, Any]) -> list[str]:
+def differences(expected, actual):
     """Return the lines that differ, `-` expected and `+` what there is, each behind its cause; [] if there is none."""
     if "root_causes" not in expected:
         empty = {"root_causes": [], "findings": {}}
@@ -127,17 +124,17 @@ def differences(expected: dict[str, Any], actual: dict[str, Any]) -> list[str]:
     return said
 
 
-def of_finding(slug: str, expected: dict[str, Any] | None, actual: dict[str, Any] | None) -> list[str]:
+def of_finding(slug, expected, actual):
     """Return the same of one finding, None where there is none."""
     return _differ(slug, *(_open(_rounded(one), "") if one else "" for one in (expected, actual)))
 
 
-def _differ(where: str, expected: str, actual: str) -> list[str]:
+def _differ(where, expected, actual):
     lines = difflib.ndiff(expected.splitlines(), actual.splitlines())
     return [f"{where}: {line}" for line in lines if line[0] in "-+"]
 
 
-def _rounded(value: Any) -> Any:
+def _rounded(value):
     """Return the same with floats in nine digits: sums in another order are none that differ."""
     if isinstance(value, dict):
         return {name: _rounded(each) for name, each in value.items()}

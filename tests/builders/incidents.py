@@ -2,8 +2,6 @@
 
 import copy
 import datetime as dt
-from pathlib import Path
-from typing import Any
 
 import nbformat
 import numpy as np
@@ -11,14 +9,12 @@ import pandas as pd
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from table import rows_of
 
-from kit.charts import Chart, Table
-
 START = pd.Timestamp("2024-05-14 02:00:00")
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> \x1b[31mred \u202eevil\u202c $\\href{javascript:alert(3)}{x}$ &amp; %{y}"
 HALF, SCHEDULE = "RMQ_SYS_TRANS_HALF_TOPIC", "SCHEDULE_TOPIC_XXXX"
 
 
-def growth_frame(messages: int = 4, doublings: int = 10, seconds: int = 5) -> pd.DataFrame:
+def growth_frame(messages=4, doublings=10, seconds=5):
     """`messages` leaked records that double every `seconds`: record m x 2^k is stored at k x seconds."""
     seq = np.arange(1, messages * 2**doublings + 1)
     k = np.ceil(np.log2(np.maximum(1, -(-seq // messages)))).astype(int)
@@ -26,16 +22,11 @@ def growth_frame(messages: int = 4, doublings: int = 10, seconds: int = 5) -> pd
     size = np.where(k == 0, messages, high // 2)
     when = START + pd.to_timedelta(seconds * k - (high - seq) / size, unit="s")
     keys = [f"KEY{n}" for n in seq % messages]
-    columns = {
-        "seq": seq,
-        "store_timestamp": when,
-        "half_queue_offset": 100 + seq,
-        "check_times": np.where(k, k, np.nan),
-    }
-    return pd.DataFrame(columns).assign(uniq_key=keys, doubling=seq == high)
+    frame = pd.DataFrame({"seq": seq, "store_timestamp": when, "half_queue_offset": 100 + seq})
+    return frame.assign(check_times=np.where(k, k, np.nan), uniq_key=keys, doubling=seq == high)
 
 
-def life_frame() -> pd.DataFrame:
+def life_frame():
     rows = [
         (0, HALF, "trade", 0, None, False), (1, "trade", "trade", 0, None, True), (2, SCHEDULE, HALF, 1, None, False),
         (6, HALF, HALF, 1, None, False), (8, SCHEDULE, HALF, 0, 1, False), (9, SCHEDULE, HALF, 0, 1, True),
@@ -47,7 +38,7 @@ def life_frame() -> pd.DataFrame:
     return frame.assign(queue_id=0, offset_msg_id=ids, uniq_key="KEY0")
 
 
-def finding(cause: str, verdict: str, kind: str = "root_cause", **more: Any) -> dict[str, Any]:
+def finding(cause, verdict, kind="root_cause", **more):
     plain = {
         "cause": cause, "kind": kind, "verdict": verdict, "title": cause.replace("-", " ").capitalize(),
         "summary": f"Summary of {cause}.", "window": None, "steps": [], "figures": {}, "missing": [], "remedies": [],
@@ -61,14 +52,14 @@ LOG = {
 }  # fmt: skip
 
 
-def findings(*found: dict[str, Any], files: list[dict[str, Any]] | None = None, path: str = "incident") -> Any:
+def findings(*found, files=None, path="incident"):
     confirmed = [f["cause"] for f in found if f["verdict"] == "confirmed" and f["kind"] == "root_cause"]
     evidence = {"path": path, "files": [{**LOG}] if files is None else files, "not_recognised": ["holiday.jpg"]}
     about = {"schema": 1, "kit_version": "0.1.0", "evidence": evidence}
     return about | {"root_causes": confirmed, "findings": list(found)}
 
 
-def blow_up(text: str = "putMessage message topic length too long 149") -> dict[str, Any]:
+def blow_up(text="putMessage message topic length too long 149"):
     """A confirmed blow-up with a neighbour, an excluded and an undecided cause; `text` is the quoted line."""
     told = [finding(**one) for one in copy.deepcopy(rows_of(__file__, "blow_up"))]
     for ref in (ref for one in told for each in one["steps"] for ref in each["evidence"]):
@@ -76,7 +67,7 @@ def blow_up(text: str = "putMessage message topic length too long 149") -> dict[
     return findings(*told)
 
 
-def hostile() -> dict[str, Any]:
+def hostile():
     """The same with a hostile text wherever evidence can put one."""
     told = blow_up(HOSTILE)
     for one in told["findings"]:
@@ -85,7 +76,7 @@ def hostile() -> dict[str, Any]:
     return told
 
 
-def notebook(path: Path, cause: str | None, *shown: Chart | Table | str, lang: str = "en") -> Path:
+def notebook(path, cause, *shown, lang="en"):
     """Write an executed notebook whose outputs are these charts, tables, or this text as foreign HTML."""
     prose = "It *feeds* itself. <b>raw</b> [x](javascript:alert(1)) ![pic](http://example.com/p.png)"
     cells = [new_markdown_cell(f"# Title\n\n## Hypothesis\n\n{prose}")]
@@ -98,7 +89,7 @@ def notebook(path: Path, cause: str | None, *shown: Chart | Table | str, lang: s
     return book(path, *cells, **about)
 
 
-def book(path: Path, *cells: nbformat.NotebookNode, **about: Any) -> Path:
+def book(path, *cells, **about):
     """Write a notebook of these cells; `about`: what it says of itself to the kit."""
     own = {
         "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
@@ -109,7 +100,7 @@ def book(path: Path, *cells: nbformat.NotebookNode, **about: Any) -> Path:
     return path
 
 
-def tables() -> dict[str, pd.DataFrame]:
+def tables():
     first = dt.datetime(2024, 5, 14, 2, tzinfo=dt.UTC)
     files = [
         ("broker/logs/store.log", "broker_log", 5744, first, first, "+08:00 (layout)", None),
@@ -122,7 +113,7 @@ def tables() -> dict[str, pd.DataFrame]:
     }
 
 
-def result_table(name: str) -> pd.DataFrame:
+def result_table(name):
     """Return what a case would: the timeline and growth of `blow_up`, nothing else."""
     if name == "half_topic_growth":
         return growth_frame()

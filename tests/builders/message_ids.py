@@ -3,15 +3,15 @@
 import ipaddress
 import struct
 
-from kit.rocketmq.ids import GRPC_EPOCH, IdInfo, encode_offset_id
+from kit.rocketmq.ids import GRPC_EPOCH, encode_offset_id
 
 
-def uniq_key(host: str, pid: int, loader: int, millis: int, counter: int) -> str:
+def uniq_key(host, pid, loader, millis, counter):
     packed = struct.pack(">HIIH", pid & 0xFFFF, loader, millis & 0xFFFFFFFF, counter)
     return (ipaddress.ip_address(host).packed + packed).hex().upper()
 
 
-def encode(info: IdInfo) -> str:
+def encode(info):
     if info.kind == "offset":
         return encode_offset_id(str(info.ip), info.port or 0, info.offset or 0)
     if info.kind == "uniq":
@@ -20,7 +20,7 @@ def encode(info: IdInfo) -> str:
     return f"01{(info.mac or '').replace(':', '')}{info.pid or 0:04X}{seconds:08X}{info.counter or 0:08X}".upper()
 
 
-def java_hash(text: str) -> int:
+def java_hash(text):
     """Return Java's `String.hashCode`."""
     value = 0
     for unit in struct.unpack(f">{len(text.encode('utf-16-be')) // 2}H", text.encode("utf-16-be")):

@@ -3,7 +3,6 @@
 import struct
 import zlib
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from stores import V1, V2
 
@@ -11,7 +10,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LAST_MS = 253_402_300_799_999
 
 
-def parse(data: bytes, at: int) -> dict[str, Any] | None:
+def parse(data, at):
     """Return the fields of the record at `at`, None if its lengths do not agree or it is not all there."""
     magic = data[at + 4 : at + 8]
     if at < 0 or at + 91 > len(data) or magic not in (V1, V2):
@@ -52,7 +51,7 @@ def parse(data: bytes, at: int) -> dict[str, Any] | None:
     }  # fmt: skip
 
 
-def problems(data: bytes, at: int, base: int, head: int) -> list[str] | None:
+def problems(data, at, base, head):
     """Return what is wrong with the place of the record or entry that begins at `at`, None if none begins there."""
     one = parse(data, at + head)
     if one is None:
@@ -65,7 +64,7 @@ def problems(data: bytes, at: int, base: int, head: int) -> list[str] | None:
     return wrong
 
 
-def row(data: bytes, start: int, base: int = 0, head: int = 0) -> dict[str, Any]:
+def row(data, start, base=0, head=0):
     """Return the record at `start` as a row of `messages`, body included."""
     one, said = parse(data, start), problems(data, start - head, base, head)
     assert one is not None and said is not None
@@ -111,11 +110,11 @@ def row(data: bytes, start: int, base: int = 0, head: int = 0) -> dict[str, Any]
     }  # fmt: skip
 
 
-def text(raw: bytes) -> str:
+def text(raw):
     return raw.decode("utf-8", "replace")
 
 
-def properties(raw: bytes) -> tuple[dict[bytes, bytes], bool]:
+def properties(raw):
     """Return names and values, and whether an item is invalid."""
     kept: dict[bytes, bytes] = {}
     wrong = False
@@ -127,7 +126,7 @@ def properties(raw: bytes) -> tuple[dict[bytes, bytes], bool]:
     return kept, wrong
 
 
-def inflated(body: bytes) -> bytes | None:
+def inflated(body):
     """Return what a zlib stream holds; bytes behind its end do not matter to an inflater."""
     stream = zlib.decompressobj()
     try:
@@ -137,7 +136,7 @@ def inflated(body: bytes) -> bytes | None:
     return data if stream.eof else None
 
 
-def host(raw: bytes) -> str:
+def host(raw):
     """Write an address as Java does."""
     port = int.from_bytes(raw[-4:], "big", signed=True)
     ip = raw[:-4]

@@ -1,14 +1,12 @@
 """Invented complaints as people paste them: chat, issue trackers, blogs, terminals; and what is to be said about each (`pastes.yaml`)."""
 
-from typing import Final
-
 import attrs
 from table import rows_of
 
-UNIQ: Final = "AC1E28051F4418B4AAC2691A0C3B0007"
-OFFSET: Final = "AC1E280900002A9F000000000004B3C8"
-IDENTITY: Final = "message-identity"
-CONSISTENCY: Final = "transaction-consistency"
+UNIQ = "AC1E28051F4418B4AAC2691A0C3B0007"
+OFFSET = "AC1E280900002A9F000000000004B3C8"
+IDENTITY = "message-identity"
+CONSISTENCY = "transaction-consistency"
 
 
 @attrs.frozen
@@ -21,7 +19,7 @@ class Paste:
     ids: tuple[str, ...] = ()
 
 
-KINDS: Final = ("two_ids", "not_two_ids", "slow", "refused", "put_back", "overtaken", "others")
-OF_KIND: Final = {kind: [Paste(**row) for row in rows_of(__file__, kind)] for kind in KINDS}
-OVERTAKEN: Final = OF_KIND["overtaken"]
-EVERY: Final = [paste for kind in KINDS for paste in OF_KIND[kind]]
+KINDS = ("two_ids", "not_two_ids", "slow", "refused", "put_back", "overtaken", "others")
+OF_KIND = {kind: [Paste(**row) for row in rows_of(__file__, kind)] for kind in KINDS}
+OVERTAKEN = OF_KIND["overtaken"]
+EVERY = [paste for kind in KINDS for paste in OF_KIND[kind]]

@@ -4,18 +4,15 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
 from multiprocessing import get_context
-from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any
 
 import kit
 
 ROOT = Path(kit.__file__).resolve().parents[1]
 
 
-def typed(*words: object, **how: Any) -> subprocess.CompletedProcess[str]:
+def typed(*words, **how):
     """Run `python WORDS…`; `env` is added to the variables of this process, else as `subprocess.run` takes it."""
     env = {**os.environ, "PYTHONPATH": str(ROOT), **how.pop("env", {})}
     return subprocess.run(
@@ -23,20 +20,20 @@ def typed(*words: object, **how: Any) -> subprocess.CompletedProcess[str]:
     )
 
 
-def forked(function: Callable[..., None], *given: object) -> BaseProcess:
+def forked(function, *given):
     """Start it with these values as text."""
     process = get_context("fork").Process(target=function, args=tuple(map(str, given)))
     process.start()
     return process
 
 
-def ended(process: BaseProcess) -> int | None:
+def ended(process):
     """Wait for its end; return its exit code."""
     process.join(300)
     return process.exitcode
 
 
-def free_port() -> int:
+def free_port():
     """Return a port on which nothing listens now."""
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))

@@ -6,15 +6,12 @@ import io
 import json
 import os
 import tarfile
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import zstandard
 
 import kit
-from kit.case.case import Case
 from kit.evidence import disk
 
 HERE = Path(__file__).parents[1]
@@ -29,7 +26,7 @@ DECODED = sorted(path.name.partition(".")[0] for path in HERE.glob("truth/*.trut
 """Of which RocketMQ's decoder says every record."""
 
 
-def truth(name: str) -> Iterator[dict[str, Any]]:
+def truth(name):
     """Yield the records of one recording, in file order."""
     with (
         (HERE / "truth" / f"{name}.truth.jsonl.zst").open("rb") as file,
@@ -39,12 +36,12 @@ def truth(name: str) -> Iterator[dict[str, Any]]:
             yield json.loads(line)
 
 
-def label(name: str) -> dict[str, Any]:
+def label(name):
     return json.loads((HERE / "truth" / f"{name}.label.json").read_text())
 
 
 @contextlib.contextmanager
-def opened(name: str) -> Iterator[tarfile.TarFile]:
+def opened(name):
     """Open the archive of a recording, to be read from its begin to its end."""
     with (
         ARCHIVES[name].open("rb") as packed,
@@ -54,13 +51,13 @@ def opened(name: str) -> Iterator[tarfile.TarFile]:
         yield tar
 
 
-def stored(record: dict[str, Any], stores: dict[int, bytes]) -> bytes:
+def stored(record, stores):
     """Return the bytes of a record of the truth, from what `commitlog` gives."""
     base = max(first for first in stores if first <= record["physical_offset"])
     return stores[base][record["physical_offset"] - base :][: record["store_size"]]
 
 
-def unpack(name: str, into: Path) -> Path:
+def unpack(name, into):
     """Unpack a recording's evidence and return its folder."""
     with opened(name) as tar:
         tar.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.4 and later
@@ -69,7 +66,7 @@ def unpack(name: str, into: Path) -> Path:
 
 
 @cache
-def whole(name: str) -> Path:
+def whole(name):
     """Return a recording's evidence folder, unpacked once a run: for tests that change nothing in it."""
     folder = Path(os.environ["XDG_CACHE_HOME"], "recordings", name)
     with disk.locked(folder.with_suffix(".lock")):
@@ -80,40 +77,40 @@ def whole(name: str) -> Path:
     return folder / "evidence"
 
 
-def case(name: str) -> Case:
+def case(name):
     """Open a whole recording with the run's own cache: what another test has read or found is not worked out again."""
     return kit.open_case(whole(name))
 
 
-def paths(name: str, pattern: str = "**/*") -> dict[str, Path]:
+def paths(name, pattern="**/*"):
     """Return the files of a recording that a pattern fits, by their paths in its evidence."""
     root = whole(name)
     return {path.relative_to(root).as_posix(): path for path in sorted(root.glob(pattern)) if path.is_file()}
 
 
-def files(name: str, pattern: str = "**/*") -> dict[str, bytes]:
+def files(name, pattern="**/*"):
     """Return what is in them."""
     return {file: path.read_bytes() for file, path in paths(name, pattern).items()}
 
 
-def commitlog(name: str) -> dict[int, bytes]:
+def commitlog(name):
     """Return {offset of the file's first byte: bytes} of the first broker's plain commitlog."""
     return {int(Path(file).name): data for file, data in files(name, "**/commitlog/*").items()}
 
 
-def rows(name: str, pattern: str) -> list[dict[str, str]]:
+def rows(name, pattern):
     """Return the rows of CSVs of a recording, one dict each."""
     return [row for data in files(name, pattern).values() for row in csv.DictReader(io.StringIO(data.decode()))]
 
 
-def texts(name: str) -> dict[str, Path]:
+def texts(name):
     """Return the logs and mqadmin outputs that are neither empty nor compressed."""
     shown = {file: path for file, path in paths(name).items() if "/mqadmin/" in file or file.endswith(".log")}
     return {file: path for file, path in shown.items() if path.stat().st_size}
 
 
 @cache
-def log_entries(name: str) -> list[dict[str, Any]]:
+def log_entries(name):
     """Return all log entries of a recording with their known texts, times without a zone taken as UTC."""
     from kit.formats.logs import entries
     from kit.formats.logs.schema import LogFile, Options

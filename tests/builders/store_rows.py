@@ -7,7 +7,6 @@
 
 import ipaddress
 import json
-from typing import Any
 
 from busy_evidence import START, sent, traffic
 from stores import Record, store
@@ -15,13 +14,13 @@ from stores import Record, store
 HALF, OP, SCHEDULE = "RMQ_SYS_TRANS_HALF_TOPIC", "RMQ_SYS_TRANS_OP_HALF_TOPIC", "SCHEDULE_TOPIC_XXXX"
 
 
-def sized(topic: str, size: int, queue: int, offset: int, **properties: str) -> Record:
+def sized(topic, size, queue, offset, **properties):
     """A record of `size` bytes in all."""
     text = "".join(f"{name}\x01{value}\x02" for name, value in properties.items()).encode()
     return Record(topic.encode(), b"b" * (size - 91 - len(topic) - len(text)), text, numbers=(queue, 0, offset, 1, 0))
 
 
-def waiting(row: dict[str, Any], earlier: list[Record], named: dict[str, Record]) -> Record:
+def waiting(row, earlier, named):
     """A record that a broker writes for itself, behind the earlier ones."""
     if "half" in row:
         key, nth = row["half"], sum(record.topic == HALF.encode() for record in earlier)
@@ -45,7 +44,7 @@ def waiting(row: dict[str, Any], earlier: list[Record], named: dict[str, Record]
     return Record(b"orders", half.body, half.properties, sys_flag=8, prepared=place)
 
 
-def segment(base: int, rows: list[dict[str, Any]]) -> tuple[bytes, dict[str, str]]:
+def segment(base, rows):
     """Return a file that begins at `base`, and the offset ids in it: of keys and names, of `end+300` and the like behind it."""
     records: list[Record] = []
     named: dict[str, Record] = {}

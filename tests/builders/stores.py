@@ -1,6 +1,5 @@
 """Segments of a commit log, written in plain Python: whole, random, and damaged."""
 
-import random
 import struct
 import zlib
 from dataclasses import dataclass, field
@@ -25,7 +24,7 @@ class Record:
     stored: int = 1_700_000_000_001
     prepared: int = 0
 
-    def encode(self, physical: int, crc: int | None = None) -> bytes:
+    def encode(self, physical, crc=None):
         """Return the bytes as `CommitLog` writes them at a physical offset."""
         queue, flag, offset, port, again = self.numbers
         flags = self.sys_flag | (0x10 if len(self.born_host) == 16 else 0) | (0x20 if len(self.store_host) == 16 else 0)
@@ -56,7 +55,7 @@ class Store:
     spans: list[tuple[int, int]] = field(default_factory=list)
 
 
-def store(records: list[Record], base: int = 0, dledger: bool = False, end: bytes = b"", blank: int = 0) -> Store:
+def store(records, base=0, dledger=False, end=b"", blank=0):
     """Write records behind each other, and `end`: behind the last, or behind a filler header of `blank` bytes."""
     head = 48 if dledger else 0
     made = Store(b"", base, head)
@@ -71,7 +70,7 @@ def store(records: list[Record], base: int = 0, dledger: bool = False, end: byte
     return made
 
 
-def some_record(rng: random.Random) -> Record:
+def some_record(rng):
     """Return a random record: any version, addresses, codec, properties of all shapes."""
     names = ["KEYS", "TAGS", "UNIQ_KEY", "DELAY", "键", "a", "TRANSACTION_CHECK_TIMES", "WAIT"]
     items = []
@@ -88,7 +87,7 @@ def some_record(rng: random.Random) -> Record:
     codec = rng.choice(("none", "none", "zlib", "old"))
     v2 = rng.random() < 0.2
 
-    def host() -> bytes:
+    def host():
         mapped = bytes(10) + b"\xff\xff" + rng.randbytes(4)
         return rng.choice((rng.randbytes(4), rng.randbytes(4), rng.randbytes(16), mapped, bytes(16)))
 
@@ -109,7 +108,7 @@ def some_record(rng: random.Random) -> Record:
     )  # fmt: skip
 
 
-def some_store(rng: random.Random) -> Store:
+def some_store(rng):
     """Return a random segment: plain or DLedger; ending with nothing, zeros, or a filler with stale records."""
     dledger = rng.random() < 0.3
     base = rng.choice((0, 1 << 30, 8388608 * 7))
@@ -123,7 +122,7 @@ def some_store(rng: random.Random) -> Store:
     return store(records, base, dledger, stale, 8 + len(stale) + rng.randint(0, 300))
 
 
-def change(data: bytearray, kind: str, where: float, much: int, rng: random.Random) -> None:
+def change(data, kind, where, much, rng):
     """Damage bytes in place, `where` from 0 (begin) to 1 (end), or cut the end off."""
     at = int(where * max(0, len(data) - 1))
     if kind == "cut":

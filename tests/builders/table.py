@@ -2,20 +2,19 @@
 
 import functools
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 
 @functools.cache
-def _tables(file: Path) -> dict[str, Any]:
+def _tables(file):
     return msgspec.yaml.decode(file.read_bytes())
 
 
-def tables_of(file: str) -> dict[str, Any]:
+def tables_of(file):
     """Return all of them by name."""
     return _tables(Path(file).with_suffix(".yaml"))
 
 
-def rows_of(file: str, name: str) -> Any:
+def rows_of(file, name):
     return tables_of(file)[name]

@@ -43,11 +43,6 @@ def truth():
     return list(recorded.truth(NAME))
 
 
-@pytest.fixture(scope="module")
-def unpacked():
-    return recorded.whole(NAME)
-
-
 def instant(ms):
     return dt.datetime.fromtimestamp(ms / 1000, dt.UTC)
 
@@ -62,10 +57,8 @@ def test_of_a_store_that_was_read_only_the_end_is_read_again(tmp_path):
         put(tmp_path / "e" / name, written.data)
     case = kit.open_case(tmp_path / "e", tmp_path / "w")
     assert case.has("records")
-    assert case.facts.rows("files_with_skipped") == [
-        {"file": "damaged", "start": 0},
-        {"file": "ends", "start": ends.spans[-1][0]},
-    ]
+    starts = {row["file"]: row["start"] for row in case.facts.rows("files_with_skipped")}
+    assert starts == {"damaged": 0, "ends": ends.spans[-1][0]}
     whole = case.session.read.format("rocketmq.commitlog").option("table", "skipped").load(str(tmp_path / "e"))
     ranges = sorted(map(tuple, whole.collect()))
     assert sorted(map(tuple, case.skipped.collect())) == ranges
@@ -83,16 +76,19 @@ def test_folders_may_have_any_name(truth, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {odd.name}
 
 
-def test_every_table_is_there_and_empty_ones_have_columns(case):
+def test_every_table_is_there_and_times_are_instants_in_the_zone_of_the_records(case):
     filled = {name for name in (*tables.specs(), "ops", "configs") if case.has(name)}
-    assert {
-        "messages", "skipped", "ops", "logs", "consumequeue", "index", "configs", "offsets", "rows", "admin",
-    } <= filled  # fmt: skip
-    assert not {"sends", "traces", "metrics"} & filled
-    assert case.sends.columns[:4] == ["file", "line", "key", "start"]
-    assert case.sends.count() == 0
-    assert "events" in case.tables.frame("entries").columns
-    assert "events" not in case.logs.columns
+    there = {"messages", "skipped", "ops", "logs", "consumequeue", "index", "configs", "offsets", "rows", "admin"}
+    assert there <= filled and not {"sends", "traces", "metrics"} & filled
+    assert case.sends.columns[:4] == ["file", "line", "key", "start"] and case.sends.count() == 0
+    assert "events" in case.tables.frame("entries").columns and "events" not in case.logs.columns
+    # Rows and application lines are within seconds of the records they name, whatever their zone.
+    assert set(case.zones.values()) == {"+08:00"}
+    late = case.sql(
+        "select unix_millis(time) - unix_millis(min(born_timestamp)) as ms from rows join records on key = keys "
+        "where role = 'business' and topic = 'RMQ_SYS_TRANS_HALF_TOPIC' group by key, time"
+    ).collect()
+    assert len(late) > 10 and all(abs(r.ms) < 10_000 for r in late)
 
 
 def test_a_fault_of_the_kit_is_no_table_that_cannot_be_read(case, monkeypatch):
@@ -104,23 +100,15 @@ def test_a_fault_of_the_kit_is_no_table_that_cannot_be_read(case, monkeypatch):
         zones.settle(case.unzoned.items, lambda names: ())
 
 
-def test_times_are_instants_in_the_zone_of_the_records(case):
-    """Rows and application lines are within seconds of the records they name, whatever their zone."""
-    assert set(case.zones.values()) == {"+08:00"}
-    late = case.sql(
-        "select unix_millis(time) - unix_millis(min(born_timestamp)) as ms from rows join records on key = keys "
-        "where role = 'business' and topic = 'RMQ_SYS_TRANS_HALF_TOPIC' group by key, time"
-    ).collect()
-    assert len(late) > 10
-    assert all(abs(r.ms) < 10_000 for r in late)
-
-
-def test_since_and_until_cut_on_read(case, cache, truth):
+def test_since_and_until_cut_on_read_and_a_second_opening_reads_no_evidence(case, cache, truth, monkeypatch):
     times = sorted(int(str(t["store_timestamp"])) for t in truth)
     low, high = times[len(times) // 4], times[len(times) // 2]
     cut = kit.open_case(SAMPLE, cache, since=instant(low), until=instant(high).isoformat())
     assert cut.messages.count() == sum(low <= t <= high for t in times)
     assert cut.configs.count() == case.configs.count()
+    counted = case.messages.count()
+    monkeypatch.setattr(tables, "tasks", None)
+    assert kit.open_case(SAMPLE, cache).messages.count() == counted
 
 
 PROGRESS = """#Topic          #Broker Name  #QID  #Broker Offset  #Consumer Offset  #Client IP  #Diff  #LastTime
@@ -140,9 +128,8 @@ def test_a_window_cuts_outputs_and_copies_by_the_times_of_their_files(tmp_path, 
         "#Cluster Name     #Broker Name            #BID  #Addr                  #Version                #InTPS(LOAD)\n"
         "DefaultCluster    broker-a                0     10.0.0.1:10911         V4_9_4                  0.00(0,0ms)\n"
     )
-    files["chat.txt"] = "is this bad?\n> mqadmin consumerProgress -g points\n> " + PROGRESS.format(offset=400).replace(
-        "\n", "\n> "
-    )
+    quoted = PROGRESS.format(offset=400).replace("\n", "\n> ")
+    files["chat.txt"] = f"is this bad?\n> mqadmin consumerProgress -g points\n> {quoted}"
     files["broker.log"] = "2026-11-20 18:00:00 INFO main - The broker[broker-a, 10.0.0.1:10911] boot success.\n"
     e = folders.written(tmp_path, files)
     start = dt.datetime(2026, 11, 20, 10, tzinfo=dt.UTC).timestamp() + 30
@@ -160,21 +147,18 @@ def test_a_window_cuts_outputs_and_copies_by_the_times_of_their_files(tmp_path, 
         rows = [row for row in case.sql(f"select distinct file from {table}").collect() if "cluster" not in row.file]
         assert {row.file.partition("/")[0] for row in rows} == kept, table
     assert case.sql("select value from admin where name = '#Version'").first().value == "V4_9_4"
-    assert {row.file.partition("/")[0] for row in case.sql("select file from all_offsets").collect()} == {
-        "early",
-        "late",
-    }
+    everything = case.sql("select file from all_offsets").collect()
+    assert {row.file.partition("/")[0] for row in everything} == {"early", "late"}
     findings = document(case, [], "en")
-    assert findings["evidence"].get("undated", []) == (
-        ["chat.txt"] if original else sorted(set(files) - {"broker.log"})
-    )
+    undated = ["chat.txt"] if original else sorted(set(files) - {"broker.log"})
+    assert findings["evidence"].get("undated", []) == undated
     assert any("early" in each and "--since" in each for each in terminal.warnings(findings, "en")) != original
     # The window is part of what a fact is kept under.
     assert len(kit.open_case(e, tmp_path / "w").facts("saved_offsets")) == 2
 
 
-def test_disagreeing_copies_count_once_and_damage_names_its_range(unpacked, tmp_path, truth):
-    data = bytearray((unpacked / "broker/store/commitlog/00000000000000000000").read_bytes())
+def test_disagreeing_copies_count_once_and_damage_names_its_range(tmp_path, truth):
+    data = bytearray((recorded.whole(NAME) / "broker/store/commitlog/00000000000000000000").read_bytes())
     changed, at = truth[3]["physical_offset"], truth[10]["physical_offset"]
     whole, cut = bytes(data), bytes(data[: at + 50])
     data[changed + 95] ^= 0xFF  # inside a body
@@ -192,15 +176,7 @@ def test_disagreeing_copies_count_once_and_damage_names_its_range(unpacked, tmp_
     ]  # fmt: skip
 
 
-def test_second_opening_reads_no_evidence(case, cache, monkeypatch):
-    counted = case.messages.count()
-    monkeypatch.setattr(tables, "tasks", None)
-    again = kit.open_case(SAMPLE, cache)
-    assert again.messages.count() == counted
-
-
-def test_results_are_kept_in_both_languages(case):
-
+def test_results_are_kept_in_both_languages_and_harm_orders_root_causes(case):
     title = T("It happened", "它发生了")
     step = Step(title, "deciding", True, (Ref("f", "text", line=1),))
     frame = pd.DataFrame({"n": [1], "mixed": ["x"]})
@@ -221,9 +197,6 @@ def test_results_are_kept_in_both_languages(case):
     assert results.names(case) == ["frame"]
     assert results.table(case, "frame").to_dict("list") == {"n": [1], "mixed": ["x"]}
     assert results.table(case, "none").empty
-
-
-def test_harm_orders_root_causes():
     figures = {
         "b": {}, "a": {}, "twice": {"stored_twice": 9}, "waits": {"pending": 500}, "loses": {"lost": 1}, "none": {"lost": None},
     }  # fmt: skip
@@ -237,7 +210,7 @@ def test_wrong_options_raise_at_once(said, tmp_path):
         kit.open_case(tmp_path, tmp_path.parent / "c", **said)
 
 
-def test_columns_named_by_the_user(unpacked, cache):
-    named = kit.open_case(unpacked, cache, rows=["o/t_order.csv:key=status,status=order_id"])
+def test_columns_named_by_the_user(cache):
+    named = kit.open_case(recorded.whole(NAME), cache, rows=["o/t_order.csv:key=status,status=order_id"])
     [row] = named.rows.where("file = 'o/t_order.csv'").limit(1).collect()
     assert (row.key, row.status) == ("PAID", row.cells["order_id"])

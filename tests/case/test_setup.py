@@ -16,19 +16,15 @@ def start(at, release, keys):
     said = (
         f"rocketmqHome=/opt/rocketmq-all-{release}-bin-release", "brokerName=broker-a", "brokerIP1=10.1.1.5",
         "listenPort=10911", f"transactionCheckMax={keys}", "namesrvAddr=10.1.1.4:9876",
+        f"The broker[broker-a, {ADDRESS}] boot success. serializeType=JSON and name server is 10.1.1.4:9876",
     )  # fmt: skip
-    return "".join(f"{at} INFO main - {each}\n" for each in said) + (
-        f"{at} INFO main - The broker[broker-a, {ADDRESS}] boot success. serializeType=JSON and name server is 10.1.1.4:9876\n"
-    )
+    return "".join(f"{at} INFO main - {each}\n" for each in said)
 
 
 def opened(tmp_path, store=""):
     """The rolled log of the old release has the later name."""
-    broker = {
-        "broker.1": start("2024-05-06 09:00:00", "4.9.3", 15),
-        "broker": start("2024-05-07 09:00:00", "5.1.4", 20),
-    }
-    logs = broker | ({"store": store} if store else {})
+    early, late = start("2024-05-06 09:00:00", "4.9.3", 15), start("2024-05-07 09:00:00", "5.1.4", 20)
+    logs = {"broker.1": early, "broker": late} | ({"store": store} if store else {})
     return folders.opened(tmp_path, {f"rocketmqlogs/{name}.log": text for name, text in logs.items()})
 
 

@@ -111,11 +111,9 @@ READERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("error", "table", "module", "name"), [(e, *READERS[n % len(READERS)]) for n, e in enumerate(WEIRD)]
-)
-def test_while_a_table_is_built(evidence, monkeypatch, error, table, module, name):
-    case = opened(evidence)
+@pytest.mark.parametrize(("error", "reader"), [(e, READERS[n % len(READERS)]) for n, e in enumerate(WEIRD)])
+def test_while_a_table_is_built(evidence, monkeypatch, error, reader):
+    case, (table, module, name) = opened(evidence), reader
     if table != "messages":
         case.zones  # noqa: B018 - inferred from the messages
     monkeypatch.setattr(module, name, breaking(getattr(module, name), error))
@@ -248,26 +246,23 @@ def test_no_room_to_unpack_is_not_remembered(tmp_path, monkeypatch):
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize(
-    "source", ["rocketmq.commitlog", "rocketmq.log", "rocketmq.consumequeue", "rocketmq.index", "rocketmq.trace"]
-)
+@pytest.mark.parametrize("source", ["commitlog", "log", "consumequeue", "index", "trace"])
 def test_in_a_spark_task(spark, evidence, source):
     """Files that are gone when the tasks are planned, and one that is a folder when they run."""
     bad, good = evidence / "bad", evidence / "good"
-    path = {"rocketmq.log": "rocketmq_client.log"}.get(source, f"commitlog/{0:020}")
+    path = "rocketmq_client.log" if source == "log" else f"commitlog/{0:020}"
     listed = [{"file": f"{p.name}/x", "path": str(p / path)} for p in (bad, good)]
     listed.append({"file": "gone/x", "path": str(evidence / "gone")})
     (bad / path).unlink()
     (bad / path).mkdir()
     notes = evidence.parent / "notes"
     notes.mkdir()
-    reader = spark.read.format(source).option("files", json.dumps(listed))
+    reader = spark.read.format(f"rocketmq.{source}").option("files", json.dumps(listed))
     rows = reader.option("unread", str(notes)).load().select("file").distinct().collect()
-    assert {row.file for row in rows} <= {"good/x"}
-    assert len(rows) == (source in ("rocketmq.commitlog", "rocketmq.log", "rocketmq.consumequeue"))
+    assert {row.file for row in rows} <= {"good/x"} and len(rows) == (source in ("commitlog", "log", "consumequeue"))
     from kit.evidence import unread
 
-    no_index = ["good/x"] if source == "rocketmq.index" else []  # it is a commit log
+    no_index = ["good/x"] if source == "index" else []  # it is a commit log
     assert [r.file for r in unread.notes(notes)] == ["bad/x", "gone/x", *no_index]
 
 
@@ -314,7 +309,7 @@ def parts(case, table):
     return {path.relative_to(folder).as_posix(): path.stat().st_ino for path in folder.rglob("part=*/*.parquet")}
 
 
-def test_only_the_new_file_is_read(tmp_path, every_file_a_task):
+def test_of_evidence_that_grew_only_new_and_changed_files_are_read(tmp_path, every_file_a_task):
     before = kit.open_case(stores_and_logs(tmp_path / "before", files=3), tmp_path / "ws")
     kept = {name: parts(before, name) for name in ("messages", "skipped", "logs")}
     grown = kit.open_case(stores_and_logs(tmp_path / "grown", files=4), tmp_path / "ws")
@@ -325,14 +320,10 @@ def test_only_the_new_file_is_read(tmp_path, every_file_a_task):
     assert keys[0] == keys[1] == sorted(f"H{n}M{m}" for n in range(4) for m in range(50))
     lines = [sorted(map(tuple, case.logs.select("file", "line", "message").collect())) for case in (grown, alone)]
     assert lines[0] == lines[1] and len(lines[0]) == 4 * 400
-
-
-def test_a_file_that_changed_is_read_again(tmp_path, every_file_a_task):
-    before = kit.open_case(stores_and_logs(tmp_path / "before", files=2), tmp_path / "ws")
+    before = kit.open_case(stores_and_logs(tmp_path / "was", files=2), tmp_path / "ws")
     old = parts(before, "logs")
-    grown = kit.open_case(
-        stores_and_logs(tmp_path / "grown", files=2, end=LINE.format(9, "once more")), tmp_path / "ws"
-    )
+    more = stores_and_logs(tmp_path / "is", files=2, end=LINE.format(9, "once more"))
+    grown = kit.open_case(more, tmp_path / "ws")
     new = parts(grown, "logs")
     assert old.keys() - new.keys() and old.keys() & new.keys()
     assert grown.logs.count() == 801

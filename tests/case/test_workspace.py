@@ -23,31 +23,25 @@ def place(tmp_path):
 
 def fill(here, table="t", name="x", data="1"):
     with here.writing(table) as part:
-        assert part is not None
         put(part / name, data)
 
 
-def test_a_failed_write_leaves_nothing(tmp_path):
+def test_a_failed_or_killed_write_leaves_no_table_and_no_lock(tmp_path):
     here = place(tmp_path)
     with pytest.raises(RuntimeError), here.writing("t"):
         raise RuntimeError
     assert here.table("t") is None
     assert list((here.folder / "tmp").iterdir()) == []
-
-
-def _write_and_die(folder):
-    with ws.Workspace(Path(folder)).writing("t") as part:
-        assert part is not None
-        (part / "half").write_text("half")
-        os._exit(9)
-
-
-def test_a_killed_writer_leaves_no_table_and_no_lock(tmp_path):
-    here = place(tmp_path)
     assert ended(forked(_write_and_die, here.folder)) == 9
     assert here.table("t") is None
     with here.writing("t") as part:
         assert part is not None and list(part.iterdir()) == []
+
+
+def _write_and_die(folder):
+    with ws.Workspace(Path(folder)).writing("t") as part:
+        (part / "half").write_text("half")
+        os._exit(9)
 
 
 def _write(folder, said):
@@ -65,15 +59,23 @@ def test_two_writers_at_once(tmp_path):
     assert sorted(p.name for p in folder.iterdir()) == [ws.DONE, "x"]
 
 
-def test_default_folder_follows_xdg(monkeypatch, tmp_path):
+def test_the_default_folder_follows_xdg_and_a_read_only_home_names_another(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert ws.default_base() == tmp_path / "rmq-kit"
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     assert ws.default_base() == tmp_path / "home" / ".cache" / "rmq-kit"
 
+    def refuse(self, *_, **__):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(self))
 
-def test_list_and_clean_touch_only_their_own(tmp_path):
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    with pytest.raises(ws.WorkspaceUnusable) as refused:
+        ws.usable(tmp_path / "cache")
+    assert "\n" not in str(refused.value) and f"--workspace {tempfile.gettempdir()}" in str(refused.value)
+
+
+def test_list_and_clean_touch_only_their_own_and_what_is_named_by_a_hash(tmp_path):
     here = place(tmp_path)
     fill(here, data="x" * 100_000)
     (tmp_path / "cache" / "mine.txt").write_text("keep")
@@ -86,6 +88,12 @@ def test_list_and_clean_touch_only_their_own(tmp_path):
     assert ws.clean(tmp_path / "cache") >= 100_000
     assert ws.every_workspace(tmp_path / "cache") == []
     assert [p.name for p in (tmp_path / "cache").iterdir()] == ["mine.txt"]
+    for name in ("cases/mine", "remote/origin", "spool/letters", "cases/" + "g" * 32):
+        put(tmp_path / name / "precious", "x")
+    put(tmp_path / "home" / "precious", "x")
+    (tmp_path / "cases" / ("a" * 32)).symlink_to(tmp_path / "home")
+    ws.clean(tmp_path)
+    assert len(list(tmp_path.rglob("precious"))) == 5
 
 
 def test_torn_json_counts_as_none_and_about_names_the_copy_that_was_opened_last(tmp_path):
@@ -122,15 +130,6 @@ def test_clean_leaves_what_another_process_uses(tmp_path):
         process.join(300)
     assert ws.clean(tmp_path / "cache") > 0
     assert not list((tmp_path / "cache").iterdir())
-
-
-def test_clean_touches_no_folder_that_is_not_named_by_a_hash(tmp_path):
-    for name in ("cases/mine", "remote/origin", "spool/letters", "cases/" + "g" * 32):
-        put(tmp_path / name / "precious", "x")
-    put(tmp_path / "home" / "precious", "x")
-    (tmp_path / "cases" / ("a" * 32)).symlink_to(tmp_path / "home")
-    ws.clean(tmp_path)
-    assert len(list(tmp_path.rglob("precious"))) == 5
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
@@ -178,16 +177,6 @@ def test_what_killed_runs_left_is_swept(tmp_path):
     ws.sweep(tmp_path / "cache")
     assert not list((folder / "tmp").iterdir()) and not (spool / "files").exists() and not list(folder.glob(".*"))
     assert (folder / "about.json").exists()
-
-
-def test_a_read_only_home_names_another_folder(tmp_path, monkeypatch):
-    def refuse(self, *_, **__):
-        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(self))
-
-    monkeypatch.setattr(Path, "mkdir", refuse)
-    with pytest.raises(ws.WorkspaceUnusable) as refused:
-        ws.usable(tmp_path / "cache")
-    assert "\n" not in str(refused.value) and f"--workspace {tempfile.gettempdir()}" in str(refused.value)
 
 
 def test_a_full_disk_is_known_however_it_is_passed_on():

@@ -24,9 +24,7 @@ def conf(folder, *lines):
 
 
 def examined(folder, version=None):
-    found = doctor.of_files(folder, Version.parse(version) if version else None)
-    assert found is not None
-    return found
+    return doctor.of_files(folder, Version.parse(version) if version else None)
 
 
 def run(*arguments):
@@ -50,11 +48,8 @@ def test_hazards_of_files(row, tmp_path):
     files = {name: "".join(f"{line}\n" for line in lines) for name, lines in row.get("files", {}).items()}
     if "conf" in row:
         files["broker.conf"] = CONF + "".join(f"{line}\n" for line in row["conf"])
-    seen = (
-        doctor.of_case(opened(tmp_path, files))
-        if row.get("case")
-        else examined(written(tmp_path, files), row.get("release"))
-    )
+    of_case = lambda: doctor.of_case(opened(tmp_path, files))  # noqa: E731
+    seen = of_case() if row.get("case") else examined(written(tmp_path, files), row.get("release"))
     found = {each.slug: each for each in seen.hazards}
     assert found.keys() == row["found"].keys()
     for slug, wanted in row["found"].items():
@@ -72,15 +67,14 @@ def test_immunity_against_the_time_files_are_kept(tmp_path):
     record = Ref("commitlog/0", physical_offset=4711)
     every = ("60", "259199", "259200", "soon")
     told = {seconds: doctor.checkup(attrs.evolve(seen, immunity={seconds: record})) for seconds in every}
-    assert [(seconds, h.slug) for seconds, found in told.items() for h in found.hazards] == [
-        ("259200", "immune-too-long")
-    ]
+    hazards = [(seconds, h.slug) for seconds, found in told.items() for h in found.hazards]
+    assert hazards == [("259200", "immune-too-long")]
     assert told["259200"].hazards[0].where("en") == "commitlog/0@4711"
     late = attrs.evolve(seen, immunity={"60": record}, broker_versions=(Version.parse("5.1.1"),))
     assert [(h.slug, h.grade) for h in doctor.checkup(late).hazards] == [("late-commit-refused", "note")]
 
 
-def test_a_configuration_alone_is_explained(tmp_path):
+def test_a_configuration_alone_is_explained_and_what_cannot_be_read_ends_with_3(tmp_path):
     file = conf(tmp_path / "e", "maxMessageSize=65536", "inHouse=1") / "broker.conf"
     done = run(file, "--json", tmp_path / "hazards.json")
     # 4194304 is the default, the same in all versions.
@@ -88,12 +82,9 @@ def test_a_configuration_alone_is_explained(tmp_path):
     assert done.exit_code == 0 and [words for words in said if words not in done.stdout] == []
     assert "deleteWhen" in run(conf(tmp_path / "slip", "deleteWhere=04") / "broker.conf").stdout.replace("\n", " ")
     told = json.loads((tmp_path / "hazards.json").read_text())["hazards"]
-    assert [(h["hazard"], h["where"]["line"], h["cause"], h["grade"]) for h in told] == [
-        ("limit-below-client", 4, "message-size-mismatch", "hazard")
-    ]
-
-
-def test_what_cannot_be_read_ends_with_3_and_text_of_the_evidence_cannot_act_on_a_terminal(tmp_path):
+    hazards = [(h["hazard"], h["where"]["line"], h["cause"], h["grade"]) for h in told]
+    assert hazards == [("limit-below-client", 4, "message-size-mismatch", "hazard")]
+    # What cannot be read ends with 3, and text of the evidence cannot act on a terminal.
     put(conf(tmp_path / "e") / "subscriptionGroup.json", '{"subscriptionGroupTable": {"a": {"groupName": "a"')
     done = run(tmp_path / "e", "--workspace", tmp_path / "ws")
     assert (done.exit_code, "subscriptionGroup.json" in done.stderr) == (3, True)
@@ -111,15 +102,12 @@ def test_a_release_has_the_faults_of_its_time(side, release, fault, has):
     assert (fault in dict(slugs(side, release))) is has
 
 
-def test_what_fits_comes_first():
+def test_what_fits_comes_first_and_the_release_is_told_by_a_library(tmp_path):
     found = slugs("broker", "4.6.0", "message-size-mismatch", "delay-offset-outside")
     fitting = [slug for slug, fits in found if fits]
     assert fitting == [slug for slug, _ in found][: len(fitting)]
     assert set(fitting) == {"total-size-check", "put-back-loop", "delay-offset-outside"}
     assert not any(fits for _, fits in slugs("broker", "4.6.0"))
-
-
-def test_the_release_is_told_by_a_library_beside_the_configuration(tmp_path):
     put(tmp_path / "conf" / "broker.conf", "brokerName=b1\nmaxMessageSize=65536\n")
     for jar in ("rocketmq-store-4.6.0.jar", "rocketmq-client-4.9.4.jar"):
         put(tmp_path / "lib" / jar, "PK\3\4")

@@ -23,7 +23,7 @@ def step(role, holds, evidence=LINE):
     return Step(CLAIM, role, holds, evidence)
 
 
-def test_what_is_suspected_is_not_said_to_be_absent():
+def test_what_is_suspected_is_not_said_to_be_absent_and_a_remedy_may_concern_fewer():
     nothing, own = T("Nothing of the kind was seen."), T("A summary of its own.")
 
     def said(*steps, summary=None):
@@ -36,6 +36,12 @@ def test_what_is_suspected_is_not_said_to_be_absent():
     assert said(unknown, hint) == CLAIM.en
     assert said(unknown, hint, summary=own) == own.en
     assert said(unknown) == said(step("deciding", False), hint) == nothing.en
+    # A remedy may concern fewer than its finding.
+    shown = [step("deciding", True)]
+    finding = Finding("a-cause", "neighbour", T("title"), T("No."), shown, actors=("orders", "hotels"))
+    finding.remedies = [Remedy(CLAIM, CLAIM, CLAIM, CLAIM, actors=("hotels",)), Remedy(CLAIM, CLAIM, CLAIM, CLAIM)]
+    ends = [str(each["action"]).removeprefix(CLAIM.en) for each in finding.as_dict()["remedies"]]
+    assert ends == [" Concerns hotels.", " Concerns orders, hotels."]
 
 
 @pytest.mark.parametrize(("line", "named"), rows_of(__file__, "a_known_text_concerns_whom_its_lines_name"))
@@ -46,14 +52,6 @@ def test_a_known_text_concerns_whom_its_lines_name(line, named):
     assert finding.as_dict()["summary"] == (f"It happened. Concerns {named}." if named else "It happened.")
     finding.steps = [attrs.evolve(shown, holds=None), step("supporting", True)]
     assert finding.as_dict()["summary"] == "It happened.", "a line that shows nothing"
-
-
-def test_a_remedy_may_concern_fewer_than_its_finding():
-    shown = [step("deciding", True)]
-    finding = Finding("a-cause", "neighbour", T("title"), T("No."), shown, actors=("orders", "hotels"))
-    finding.remedies = [Remedy(CLAIM, CLAIM, CLAIM, CLAIM, actors=("hotels",)), Remedy(CLAIM, CLAIM, CLAIM, CLAIM)]
-    ends = [str(each["action"]).removeprefix(CLAIM.en) for each in finding.as_dict()["remedies"]]
-    assert ends == [" Concerns hotels.", " Concerns orders, hotels."]
 
 
 @pytest.mark.parametrize(("holds", "figures", "summary", "said"), rows_of(__file__, "whom_they_concern"))
@@ -76,7 +74,6 @@ def test_a_request_says_where_and_when():
     day = dt.datetime(2024, 5, 14, 2, 0, tzinfo=dt.UTC)
     window = collect_next.widened((day, day + dt.timedelta(minutes=1)))
     asked = collect_next._where(["10.0.0.1", "10.0.0.2"], window, local=False)
-    assert asked is not None
     assert asked.render("en") == "hosts 10.0.0.1, 10.0.0.2, 2024-05-14 01:55 to 2024-05-14 02:06 UTC"
     assert collect_next._where([str(n) for n in range(6)], None, local=False) is None
     told = attrs.evolve(collect_next.ask("commitlog", T("because", "因为")), where=asked).as_dict("zh")
@@ -115,10 +112,8 @@ def test_a_request_is_of_the_only_group_and_of_no_other_incident(tmp_path):
     case = opened(tmp_path, {"rocketmq_client.log": rows_of(__file__, "held_back")})
     shown, unknown = [step("supporting", True)], [step("supporting", None)]
     other = Finding("other", "root_cause", WHY.say(), WHY.say(), shown, window=WINDOW)
-    asking = [
-        Finding("x", "root_cause", WHY.say(), WHY.say(), steps, missing=[collect_next.ask("connections", WHY)])
-        for steps in (shown, unknown)
-    ]
+    want = lambda: [collect_next.ask("connections", WHY)]  # noqa: E731
+    asking = [Finding("x", "root_cause", WHY.say(), WHY.say(), each, missing=want()) for each in (shown, unknown)]
     collect_next.placed(case.facts, [other, *asking])
     mine, open_ = (finding.missing[0] for finding in asking)
     assert " -g points " in mine.command and " -g points " in open_.command
@@ -156,7 +151,7 @@ def test_what_explains_what(findings, explained):
     assert {slug: list(by) for slug, by in made.items()} == explained
 
 
-def test_lines_that_a_confirmed_cause_explains_are_no_finding_of_their_own():
+def test_lines_that_a_confirmed_cause_explains_are_no_finding_and_what_it_leads_to_is_known():
     flood = found("flood", window=(6, 9))
     each = ("busy", (7, 9)), ("busy", (0, 5)), ("busy", (7, 9)), ("quiet", (7, 9))
     late, early, sure, other = (found(slug, None, "neighbour", at) for slug, at in each)
@@ -167,9 +162,6 @@ def test_lines_that_a_confirmed_cause_explains_are_no_finding_of_their_own():
     assert triage.folded([flood], [early]) == [flood, early], "over before the flood began"
     assert triage.folded([flood], [sure]) == [flood, sure]
     assert triage.folded([found("flood", None)], [late])[1:] == [late]
-
-
-def test_what_a_cause_leads_to_is_a_cause_or_a_known_problem():
     known = {cause.slug for cause in causes.discover()} | {slug for slug, each in PROBLEMS.items() if each.seen.verdict}
     assert {slug for cause in causes.discover() for slug in cause.leads_to if cause.title.en != "title"} <= known
 

@@ -50,7 +50,7 @@ def test_hostile_text_of_evidence_is_text_in_every_chart(name):
     assert not hostile or "script" in drawn
 
 
-def test_growth_marks_every_doubling_at_its_time():
+def test_growth_marks_every_doubling_and_each_record_comes_from_another():
     frame = incidents.growth_frame(messages=4, doublings=10, seconds=5)
     chart = transactions.growth(frame)
     assert list(chart.table["seconds"].dropna()) == [5.0] * 10
@@ -58,9 +58,7 @@ def test_growth_marks_every_doubling_at_its_time():
     assert {trace.type for trace in chart.figure.data} == {"scatter"}
     thinned = frame[frame["doubling"] | (frame["seq"] % 7 == 0)]
     assert transactions.growth(thinned).table.equals(chart.table.set_axis(transactions.growth(thinned).table.index))
-
-
-def test_put_backs_and_commits_have_lanes_and_each_record_comes_from_another():
+    # Put-backs and commits have lanes.
     chart = transactions.one_becomes_two(frames.frame("two"))
     arrows = {(a.ax, a.x) for a in chart.figure.layout.annotations}
     at = dict(zip(frames.frame("two")["physical_offset"], frames.frame("two")["store_timestamp"], strict=True))
@@ -132,16 +130,13 @@ def test_panels_of_the_busy_axis_are_those_with_evidence_and_do_not_overlap():
     assert chart.table["CLIENT_TIMEOUT"].tolist() == [1]
 
 
-def test_fields_stack_up_to_the_put_back_that_does_not_fit():
+def test_fields_stack_up_to_the_put_back_that_does_not_fit_and_refusals_are_one_row_a_file():
     chart = sizes.fields(frames.stages())
     broker = sum(len(k) + len(frames.HALF[k]) + 2 for k in ("CLUSTER", "REAL_TOPIC", "REAL_QID"))
     sent = 990 - broker - len("RMQ_SYS_TRANS_HALF_TOPIC") + len("orders")
     assert list(chart.table["total"]) == [700, sent, 990, 1016]
     assert "the limit leaves 300" in chart.reading and "16 bytes too many" in chart.reading
     assert "too many" not in sizes.fields(frames.stages(None)).reading
-
-
-def test_refusals_are_one_row_a_file():
     row = {
         "file": "store.log", "writer": "put_back", "event": "message-size-exceeded", "count": 900_000, "msg_id": None,
         "first": incidents.START, "last": incidents.START, "total": 4001, "limit": 4000,
@@ -174,7 +169,7 @@ def test_moments_that_decide_are_numbered_in_lanes_and_every_row_says_where():
     assert list(marks.text) == ["1, 2, 3", "", "", "4", "5"]
 
 
-def test_evidence_text_acts_nowhere():
+def test_evidence_text_acts_nowhere_and_cells_of_tables_are_formatted():
     shown = escape(incidents.HOSTILE, None)
     assert not set("<>$\x1b\u202e\u202c") & set(shown)
     assert "&lt;script&gt;" in shown and "\\x1b[31m" in shown and "\\u202e" in shown
@@ -183,9 +178,6 @@ def test_evidence_text_acts_nowhere():
     name = "cg-" + "x" * 60 + "%ARCHIVED"
     said = brief(f"停止 {name} 的监听器，请运行 `mqadmin -g {name}`: {name[:60]}")
     assert said == f"停止 cg-{'x' * 25}…xxx%ARCHIVED 的监听器，请运行 `mqadmin -g {name}`: {name[:60]}"
-
-
-def test_table_formats_cells_escapes_them_and_marks_those_that_decide():
     times = [pd.Timestamp("2024-05-14 02:00:00.123"), pd.NaT]
     frame = pd.DataFrame({"n": [1234567, 2], "at": times, "text": [incidents.HOSTILE, None]})
     spec = Table(frame, "caption").as_dict()

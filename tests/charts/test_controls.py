@@ -25,16 +25,22 @@ def said(box):
     return str(box.children[-1].outputs)
 
 
-def test_the_first_drawing_is_in_the_state_and_a_change_replaces_it():
+def test_a_change_replaces_the_first_drawing_and_each_kind_of_value_has_its_control():
     box = live(table, "first")
     typed = box.children[0]
     assert "first" in said(box) and typed.description == "message"
     typed.value = "second"
     assert "second" in said(box) and "first" not in said(box)
+    given = {"on": True, "way": "b", "text": "x"}
+    draw = lambda **chosen: table(repr(chosen))  # noqa: E731
+    box = control(draw, given, {name: name for name in given}, {"way": ["a", "b"]})
+    kinds = [type(each).__name__ for each in box.children]
+    assert kinds == ["Checkbox", "Dropdown", "Text", "Output"] and repr(given) in said(box).replace("&#39;", "'")
+    assert control(draw, given, {}, interactive=False).frame["said"].tolist() == [repr(given)]
 
 
-def test_what_is_drawn_first_stands_in_a_page_without_widgets(monkeypatch):
-    shown: list[dict[str, str]] = []
+def test_what_is_drawn_first_stands_in_a_page_without_widgets_and_what_cannot_be_is_said(monkeypatch):
+    shown = []
     monkeypatch.setattr("IPython.display.publish_display_data", lambda data, *_: shown.append(data))
     live(table, "<b>first</b>")._ipython_display_()
     widget, still = shown
@@ -47,23 +53,12 @@ def test_what_is_drawn_first_stands_in_a_page_without_widgets(monkeypatch):
     assert ["text/html" in o["data"] for o in shown] == [True, True, True] and PLOTLY_MIME in shown[1]["data"]
     assert "n3" in str(shown[0]) and shown[2]["metadata"]["rmq-kit"] == {"twin": True}
 
-
-def test_what_cannot_be_drawn_is_said_as_text():
     def fails(text):
         raise ValueError(f"<script>{text}\x1b[0m</script>")
 
     (shown,) = live(fails, "x").children[-1].outputs
     assert list(shown["data"]) == ["text/plain"] and "ValueError" in shown["data"]["text/plain"]
     assert "\x1b" not in shown["data"]["text/plain"]
-
-
-def test_each_kind_of_value_has_its_control_and_without_interaction_it_is_a_call():
-    given = {"on": True, "way": "b", "text": "x"}
-    draw = lambda **chosen: table(repr(chosen))  # noqa: E731
-    box = control(draw, given, {name: name for name in given}, {"way": ["a", "b"]})
-    kinds = [type(each).__name__ for each in box.children]
-    assert kinds == ["Checkbox", "Dropdown", "Text", "Output"] and repr(given) in said(box).replace("&#39;", "'")
-    assert control(draw, given, {}, interactive=False).frame["said"].tolist() == [repr(given)]
 
 
 # CommitLog and DefaultMessageStore: topic names up to 127 characters; "%RETRY%" has 7. HookUtils of 5.1.0: retry topics up to 255.
@@ -97,12 +92,16 @@ def traced():
     return life | {"mentions": [life["mention"] | {"line": n} for n in range(1, 61)]}
 
 
-def test_msgid_takes_ids_apart_in_both_languages():
+def test_ids_are_taken_apart_in_both_languages_and_by_the_widget():
     said = CliRunner().invoke(cli, ["msgid", OFFSET, UNIQ, "--near", "2026-11-20"])
     assert said.exit_code == 0
     for part in ("10.20.44.11:10911", "1194", "10.20.44.21", "2026-11-20 15:09:22.955"):
         assert part in said.output
     assert "存储主机" in CliRunner().invoke(cli, ["msgid", OFFSET, "--lang", "zh"]).output
+    frame = pd.DataFrame({"uniq_key": [None, UNIQ]})
+    plain, widget = messages.explore(frame, interactive=False), messages.explore(frame)
+    assert isinstance(plain, Chart) and list(plain.table["hex"]) == ["0A142C15", "0000", "0C387F44", "66D0D88B", "0000"]
+    assert widget.children[0].value == UNIQ and "66D0D88B" in str(widget.children[-1].outputs)
 
 
 def test_a_life_is_printed_drawn_and_listed():
@@ -117,10 +116,8 @@ def test_a_life_is_printed_drawn_and_listed():
     assert (len(copies.x), len(ends.x), sum(x is not None for x in links.x)) == (4, 1, 6)
     assert len(chart.table) == 5 and "4 offset ids" in chart.reading and "1 of them successful" in chart.reading
     assert "<b>x" not in chart.figure.to_json()
-    shown = [
-        draw(told)
-        for draw in (messages.copies, messages.deliveries, messages.mentions, messages.consumers, messages.gaps)
-    ]
+    tables = (messages.copies, messages.deliveries, messages.mentions, messages.consumers, messages.gaps)
+    shown = [draw(told) for draw in tables]
     assert [len(table.frame) for table in shown] == [4, 1, 60, 1, 1]
     assert not any("<b>" in table.as_html() for table in shown)
     empty = {name: [] if isinstance(value, list) else "x" for name, value in told.items()}
@@ -128,18 +125,8 @@ def test_a_life_is_printed_drawn_and_listed():
     assert messages.apart(empty).frame.empty and messages.mentions(empty).frame.empty
 
 
-@pytest.mark.parametrize(
-    ("text", "fields"),
-    [(OFFSET, [4, 4, 8]), (UNIQ, [4, 2, 4, 4, 2]), ("FD200045" + "0" * 22 + "21" + UNIQ[8:], [16, 2, 4, 4, 2])],
-)
+@pytest.mark.parametrize(("text", "fields"), rows_of(__file__, "bytes_of_ids"))
 def test_an_id_is_cut_at_its_bytes(text, fields):
     chart = messages.anatomy(text)
     assert [len(h) // 2 for h in chart.table["hex"]] == [bar.x[0] for bar in chart.figure.data] == fields
     assert "".join(chart.table["hex"]) == text
-
-
-def test_the_id_widget_shows_what_its_twin_shows():
-    frame = pd.DataFrame({"uniq_key": [None, UNIQ]})
-    plain, widget = messages.explore(frame, interactive=False), messages.explore(frame)
-    assert isinstance(plain, Chart) and list(plain.table["hex"]) == ["0A142C15", "0000", "0C387F44", "66D0D88B", "0000"]
-    assert widget.children[0].value == UNIQ and "66D0D88B" in str(widget.children[-1].outputs)

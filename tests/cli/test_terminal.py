@@ -11,16 +11,14 @@ import stores
 from click.testing import CliRunner
 from folders import put
 from processes import typed
+from table import rows_of
 
 from kit.cli import main
 from kit.report import console, terminal
 from kit.report.labels import ranked
 
 LINE = "2026-11-20 22:34:20 WARN SendMessageThread_1 - putMessage message topic length too long 149"
-BUSY = (
-    "2026-11-20 23:19:40 WARN main - CODE: 2  DESC: [TIMEOUT_CLEAN_QUEUE]broker busy, start flow control for a while, "
-    "period in queue: 205ms, size of queue: 880"
-)
+BUSY = rows_of(__file__, "busy")
 
 
 def run(*args, text=None, **env):
@@ -46,7 +44,7 @@ def test_help_lists_every_command_in_its_group():
     assert all(f"\n  {name} " in shown for name in listed)
 
 
-def test_what_holds_is_shown_and_the_root_cause_comes_last(monkeypatch):
+def test_what_holds_is_shown_and_a_confirmed_neighbour_is_the_answer_without_a_root_cause(monkeypatch):
     remedy = {"action": "Move the broker", "why": "", "risk": "", "verify": ""}
     findings = incidents.findings(
         incidents.finding("offset-jump", "ruled_out"),
@@ -62,21 +60,14 @@ def test_what_holds_is_shown_and_the_root_cause_comes_last(monkeypatch):
     *_, root, summary, action, command = filter(None, brief.splitlines())
     assert (root, summary, action) == ("Root cause: broker-busy", "Summary of broker-busy.", "Do next: Move the broker")
     assert command == "Read on: rmq-kit report 'in cident' --out report/"
-
-
-def test_a_confirmed_neighbour_is_the_answer_where_no_root_cause_is_seen():
+    # A confirmed neighbour is the answer where no root cause is seen.
     remedy = {"action": "Grant SUB", "why": "", "risk": "", "verify": ""}
     denied = incidents.finding("acl-denied", "confirmed", kind="neighbour", remedies=[remedy])
-    closing = [
-        terminal.closing(incidents.findings(incidents.finding("broker-busy", verdict), denied), "en").splitlines()
-        for verdict in ("insufficient_evidence", "suspected")
-    ]
-    assert closing[0] == [
-        "None of the root causes is shown. Confirmed: acl-denied",
-        "Summary of acl-denied.",
-        "Do next: Grant SUB",
-    ]
-    assert closing[1][0] == "No root cause confirmed. Suspected: broker-busy"
+    told = ["None of the root causes is shown. Confirmed: acl-denied", "Summary of acl-denied.", "Do next: Grant SUB"]
+    suspected = ["No root cause confirmed. Suspected: broker-busy"]
+    for verdict, most, closing in (("insufficient_evidence", None, told), ("suspected", 1, suspected)):
+        found = incidents.findings(incidents.finding("broker-busy", verdict), denied)
+        assert terminal.closing(found, "en").splitlines()[:most] == closing
 
 
 def test_what_was_found_comes_first_and_root_causes_by_harm():
@@ -90,9 +81,8 @@ def test_what_was_found_comes_first_and_root_causes_by_harm():
 
 
 def test_equal_copies_of_a_message_are_counted():
-    same = dict.fromkeys(("topic", "why", "offset_msg_id", "file"), "x") | {
-        "store_timestamp": "2026-11-20T00:00:00.000Z"
-    }
+    at = {"store_timestamp": "2026-11-20T00:00:00.000Z"}
+    same = dict.fromkeys(("topic", "why", "offset_msg_id", "file"), "x") | at
     records = [same | {"stage": "schedule" if n % 2 else "leaked", "physical_offset": n} for n in range(600)]
     nothing = {name: [] for name in ("uniq_keys", "ops", "handled", "consumers", "traces", "mentions", "gaps")}
     shown = console.life({"id": "A", "kind": "uniq", "records": records, **nothing}, "en")
@@ -122,7 +112,7 @@ def test_exit_codes_of_a_paste_and_of_a_selection_that_matches_nothing(tmp_path)
 
 
 def test_notebooks_are_opened_on_the_evidence(tmp_path, monkeypatch):
-    started: list[list[str]] = []
+    started = []
 
     def start(command, **_):
         started.append(command)
@@ -182,15 +172,11 @@ sys.argv = ["rmq-kit", "ask"]
 
 
 @pytest.mark.seconds
-def test_ctrl_c_while_the_engine_is_asked_ends_in_one_sentence():
+def test_ctrl_c_ends_in_one_sentence_and_small_commands_import_nothing_heavy(tmp_path):
     code = f"{ASKING}{INSIDE_GRPC}\nkit.__main__.main()"
     done = typed("-c", code)
     assert (done.returncode, done.stderr.splitlines()[-1][:12]) == (130, "Interrupted.")
-
-
-@pytest.mark.seconds
-def test_small_commands_import_nothing_heavy(tmp_path):
-    """In one new process, so that what one imports is seen at once."""
+    # In one new process, so that what one imports is seen at once.
     (tmp_path / "broker.conf").write_text("brokerName=broker-a\nbrokerClusterName=c\nbrokerId=0\n")
     (tmp_path / "paste.txt").write_text("No route info of this topic: x\n")
     commands = [

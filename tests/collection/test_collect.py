@@ -137,10 +137,21 @@ def test_without_a_window_everything_is_taken(home, collected):
     assert {"broker/store/index/20261120000000000", f"broker/store/consumequeue/other/0/{0:020}"} <= set(got)
 
 
-def test_list_shows_sizes_and_writes_nothing(listed, tmp_path):
+def test_list_shows_sizes_all_folders_of_a_store_and_one_named_by_hand(listed, tmp_path, home):
     shown = listed(script(lang="zh"))
     assert "KiB  broker/store/commitlog/00000000000000000000" in shown and "压缩前合计" in shown
     assert not list(tmp_path.rglob("*.tar.gz"))
+    store = home / "data disk" / "store"
+    for path in (store / "dledger-n0/data" / f"{0:020}", store / "dledger-n0/currterm", home / "disk2" / f"{1:020}"):
+        touch(path, 3)
+    conf = home / "broker.conf"
+    conf.write_text(conf.read_text() + f"storePathCommitLog={store}/commitlog,{home}/disk2\r\n")
+    shown = listed(script())
+    for name in ("dledger-n0/data/00000000000000000000", "dledger-n0/currterm", "commitlog/00000000000000000001"):
+        assert f"broker/store/{name}" in shown
+    put(home / "broker.conf", "storePathRootDir=/somewhere/else\nstorePathCommitLog=/somewhere/else/commitlog\n")
+    shown = listed(script(), "--store", str(home / "data disk" / "store"))
+    assert shown.count("broker/store/commitlog/0") == 6 and "NO STORE /somewhere/else" in listed(script())
 
 
 def test_files_without_a_readable_time_are_taken_along(home, listed):
@@ -153,17 +164,6 @@ def test_files_without_a_readable_time_are_taken_along(home, listed):
     # Hour 9 is in the file that spans 8 to 10; the damaged one may reach from 6 to 8 only, the empty one begins nowhere.
     assert {int(line.rsplit("/", 1)[1]) // 1_048_576 for line in lines if "store/commitlog/" in line} == {4, 6}
     assert [line.rsplit("/", 1)[1] for line in lines if "/data/" in line] == ["00000000000001048576"]
-
-
-def test_dledger_and_several_commitlog_folders(home, listed):
-    store = home / "data disk" / "store"
-    for path in (store / "dledger-n0/data" / f"{0:020}", store / "dledger-n0/currterm", home / "disk2" / f"{1:020}"):
-        touch(path, 3)
-    conf = home / "broker.conf"
-    conf.write_text(conf.read_text() + f"storePathCommitLog={store}/commitlog,{home}/disk2\r\n")
-    shown = listed(script())
-    for name in ("dledger-n0/data/00000000000000000000", "dledger-n0/currterm", "commitlog/00000000000000000001"):
-        assert f"broker/store/{name}" in shown
 
 
 def test_no_archive_inside_the_store_or_without_space(home, quick, tmp_path):
@@ -211,12 +211,6 @@ def test_running_brokers_are_found(tmp_path, quick):
     for number, name in (("", "a"), ("-2", "b")):
         for file in (f"{name}.conf", "store/commitlog/00000000000000000000"):
             assert f"KiB  broker{number}/{file}\n" in done.stdout
-
-
-def test_a_store_named_by_hand_is_taken_as_it_lies(home, listed):
-    put(home / "broker.conf", "storePathRootDir=/somewhere/else\nstorePathCommitLog=/somewhere/else/commitlog\n")
-    shown = listed(script(), "--store", str(home / "data disk" / "store"))
-    assert shown.count("broker/store/commitlog/0") == 6 and "NO STORE /somewhere/else" in listed(script())
 
 
 def test_wrong_options_and_times_are_refused_before_anything_is_printed(home, quick):

@@ -79,7 +79,7 @@ def test_one_record_far_into_a_file_is_found(dledger, tmp_path):
     assert gaps_of(target) == [(0, at, "blank")]
 
 
-def test_a_record_in_the_wrong_place_follows_its_predecessor(tmp_path):
+def test_a_record_in_the_wrong_place_follows_its_predecessor_and_queue_units_stay(tmp_path):
     size = len(stores.Record(body=bytes(40)).encode(0))
     records = [stores.Record(body=bytes([n]) * 40).encode(n * size + (5 if n == 1 else 0)) for n in range(3)]
     source = tmp_path / "log"
@@ -89,9 +89,6 @@ def test_a_record_in_the_wrong_place_follows_its_predecessor(tmp_path):
     assert (tmp_path / "a").read_bytes() == records[0] + records[1]
     assert cut_files.commitlog("log", str(source), None, offsets[1:], tmp_path / "b") == (0, 3)
     assert not (tmp_path / "b").exists()
-
-
-def test_queue_units_stay_in_place(tmp_path):
     unit = struct.Struct(">qiq").pack
     source, target = tmp_path / "q", tmp_path / "cut"
     source.write_bytes(b"".join(unit(n * 100, 100, n) for n in range(5)) + bytes(2000))

@@ -80,13 +80,15 @@ def shown():
     return sorted(line for line in lines if not any(part in line for part in ELSEWHERE))
 
 
-def test_the_table_of_readme_lists_what_is_typed_here():
+def test_the_table_of_readme_lists_what_is_typed_here_and_the_snippet_is_the_same_in_chinese():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (table,) = re.findall(r"^\| command \|.*?\n\n", readme, re.DOTALL | re.MULTILINE)
     first = " ".join(re.findall(r"^\| (`.*?) \|(?!\|)", table.replace("\\|", ""), re.MULTILINE))
     listed = {re.sub(r"[^a-z ].*", "", text).strip() for text in re.findall(r"`([^`]+)`", first)} - {"notebooks"}
     assert listed == TABLE.keys() | OPENED
     assert {name.partition(" ")[0] for name in listed} == set(main.cli.commands)
+    ((english,), (chinese,)) = (blocks(page, "python") for page in ("README.md", "README.zh.md"))
+    assert re.sub(" *  #.*", "", english) == re.sub(" *  #.*", "", chinese)
 
 
 @pytest.mark.recordings
@@ -117,11 +119,6 @@ def test_the_snippet_of_readme_shows_the_messages_of_each_topic():
     topics = Counter(record["topic"] for record in recorded.truth("half-topic-blowup"))
     # `show` cuts a text after 20 characters.
     assert sorted(shown) == sorted((t if len(t) <= 20 else t[:17] + "...", str(n)) for t, n in topics.items())
-
-
-def test_the_snippet_is_the_same_in_chinese():
-    ((english,), (chinese,)) = (blocks(page, "python") for page in ("README.md", "README.zh.md"))
-    assert re.sub(" *  #.*", "", english) == re.sub(" *  #.*", "", chinese)
 
 
 @pytest.mark.spark

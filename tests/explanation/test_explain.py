@@ -21,10 +21,6 @@ from kit.rocketmq.catalogue import BENIGN, EVENTS
 ROWS = msgspec.yaml.decode((Path(__file__).parent / "lines.yaml").read_bytes())
 KEYS = {"line", "text", "kind", "slug", "title", "meaning", "versions", "next"}
 UNIQ, OFFSET = "0A14101500000C387F4466B662A40000", "0A14100B00002A9F0000000000001EE5"
-SENT = (
-    f"SendResult [sendStatus=SEND_OK, msgId={UNIQ}, offsetMsgId={OFFSET}, messageQueue=MessageQueue [topic=orders, "
-    "brokerName=broker-a, queueId=1], queueOffset=0]"
-)
 NO_ROUTE = "org.apache.rocketmq.client.exception.MQClientException: No route info of this topic: orders"
 
 
@@ -35,7 +31,7 @@ def test_a_paste_line_by_line(row):
 
 
 def test_ids_are_taken_apart_and_paired():
-    rows = explain(f"> `{SENT}`")
+    rows = explain(f"> `{rows_of(__file__, 'sent')}`")
     by_kind = {row["text"]: row for row in rows if row["kind"] == "id"}
     assert set(by_kind) == {UNIQ, OFFSET}
     assert "10.20.16.11:10911" in by_kind[OFFSET]["meaning"] and "7909" in by_kind[OFFSET]["meaning"]
@@ -49,20 +45,17 @@ def test_ids_are_taken_apart_and_paired():
     assert OFFSET in ids[UNIQ] and UNIQ in ids[OFFSET]
 
 
-def test_thereleases_of_a_paste_are_narrowed_by_its_logs():
-    """UNKNOWN_ERROR: a remark of SendMessageProcessor in every release, a WARN of ReplyMessageProcessor since 4.8.0."""
-    old = "2020-01-01 10:00:00 WARN x - putMessage message topic length too long 149"
-    new = "2020-01-01 10:00:00 WARN x - slave[1.1.1.1] request offset=9 greater than local commitLog offset=7."
-    assert releases_of(explain(f"{old}\n{new}")) == "4.9.3–4.9.8"
-    assert releases_of(explain("MQBrokerException: CODE: 1  DESC: UNKNOWN_ERROR")) is None
-
-
-def test_every_known_text_is_explained():
+def test_every_known_text_is_explained_and_the_releases_of_a_paste_are_narrowed_by_its_logs():
     for event in EVENTS.values():
         rows = [row for row in explain(event.example) if row["kind"] == "log"]
         assert rows and rows[0]["slug"] is not None and rows[0]["meaning"], (event.slug, rows)
         if event.slug in BENIGN and rows[0]["slug"] == event.slug:
             assert "benign" in rows[0]["meaning"], event.slug
+    # UNKNOWN_ERROR: a remark of SendMessageProcessor in every release, a WARN of ReplyMessageProcessor since 4.8.0.
+    old = "2020-01-01 10:00:00 WARN x - putMessage message topic length too long 149"
+    new = "2020-01-01 10:00:00 WARN x - slave[1.1.1.1] request offset=9 greater than local commitLog offset=7."
+    assert releases_of(explain(f"{old}\n{new}")) == "4.9.3–4.9.8"
+    assert releases_of(explain("MQBrokerException: CODE: 1  DESC: UNKNOWN_ERROR")) is None
 
 
 def test_a_triage_explains_a_paste_before_it_imports_anything_heavy(tmp_path):
@@ -78,7 +71,7 @@ cli(["triage", sys.argv[1], "--workspace", sys.argv[2]])"""
     assert done.stderr == "first\n"
 
 
-def test_the_command_reads_a_file_or_standard_input(tmp_path):
+def test_the_command_reads_a_file_or_standard_input_and_shows_nothing_that_acts(tmp_path):
     (tmp_path / "paste.txt").write_bytes(f"磁盘满了\n{NO_ROUTE}\n".encode("gb18030"))
     out = tmp_path / "deep" / "rows.json"
     done = CliRunner().invoke(cli, ["explain", str(tmp_path / "paste.txt"), "--json", str(out)])
@@ -89,9 +82,6 @@ def test_the_command_reads_a_file_or_standard_input(tmp_path):
     piped = CliRunner().invoke(cli, ["explain", "--json", "-"], input=NO_ROUTE.encode())
     assert json.loads(piped.output)[0]["slug"] == "topic-no-route"
     assert "topic-no-route" in CliRunner().invoke(cli, ["explain", *NO_ROUTE.split()]).output
-
-
-def test_what_is_shown_cannot_act_on_a_terminal():
     shown = blocks(explain("\x1b]0;title\x07 CODE: 17 \x9b31m \u202e rm"), "en")
     assert all(c.isprintable() or c == "\n" for c in shown)
     assert blocks([], "en")

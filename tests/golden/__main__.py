@@ -8,7 +8,6 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "builders"))
 
@@ -18,7 +17,7 @@ import recorded
 import kit
 
 
-def main() -> int:
+def main():
     at = argparse.ArgumentParser(prog="python -m tests.golden", description=__doc__.split("\n")[0])
     at.add_argument(
         "names", nargs="+", choices=("all", *golden.NAMES), metavar="NAME", help="a recording, `pastes`, or `all`"
@@ -44,7 +43,7 @@ def main() -> int:
     return min(different, 1)
 
 
-def one(name: str, asked: argparse.Namespace, keep: Path, scratch: Path, how: dict[str, Any]) -> list[str]:
+def one(name, asked, keep, scratch, how):
     """Return the differences of one recording, or of the pastes; [] if it was updated."""
     if name == golden.PASTES:
         found = golden.pasted(scratch, **how)

@@ -17,8 +17,7 @@ LATER = rows_of(__file__, "later")
 ROOTS = {cause for name in recorded.EVERY for cause in recorded.label(name)["root_causes"]}
 
 
-def every():
-    return [pytest.param(name, marks=pytest.mark.recordings) if name in LATER else name for name in recorded.EVERY]
+EVERY = [pytest.param(name, marks=pytest.mark.recordings) if name in LATER else name for name in recorded.EVERY]
 
 
 def test_every_recording_has_its_findings():
@@ -26,7 +25,7 @@ def test_every_recording_has_its_findings():
 
 
 @pytest.mark.seconds
-@pytest.mark.parametrize("name", every())
+@pytest.mark.parametrize("name", EVERY)
 def test_a_recording_finds_what_it_found_and_what_its_label_says(name):
     """Exactly its root causes, at least its neighbours, and references that resolve."""
     found, label = kit.triage(recorded.case(name)), recorded.label(name)
@@ -76,14 +75,11 @@ def test_the_kept_figures_are_counted_without_the_kit(where, counted):
     assert {figure: figures[figure] for figure in counted} == counted
 
 
+WHOLE = pytest.param(rows_of(__file__, "on_spark"), marks=pytest.mark.recordings)
+
+
 @pytest.mark.apache
-@pytest.mark.parametrize(
-    "names",
-    [
-        ("consumer-backlog", "message-identity"),
-        pytest.param(rows_of(__file__, "on_spark"), marks=pytest.mark.recordings),
-    ],
-)
+@pytest.mark.parametrize("names", [("consumer-backlog", "message-identity"), WHOLE])
 def test_the_same_findings(names):
     # A process in which the embedded engine ran cannot start a classic session.
     done = typed("-m", "tests.golden", *names, "--spark", cwd=ROOT)

@@ -56,26 +56,21 @@ def test_garbage_times_give_no_time(tmp_path):
     assert history.read(tmp_path)[0][0].began is None
 
 
-def test_likeness_is_the_shared_weight_over_all_of_it(reports, tmp_path):
+def test_what_was_known_before_and_likeness_is_the_shared_weight_over_all_of_it(reports, tmp_path):
+    history = kit.incidents.start(reports)
+    shown = history.known_before().frame[["name", "cause", "earlier", "known_as", "same"]]
+    assert shown.values.tolist() == [["b/second", "broker-busy", "first", "suspected", "orders"]]
+    table = history.compare()
+    assert "first" in table.caption and "b/second" in table.caption
+    assert ["The broker was busy", "verdict", "suspected", "confirmed", ""] in table.frame.values.tolist()
+    with pytest.raises(KeyError, match="b/second"):
+        history.alike("nowhere")
     # Shared: the step (1) and the name (2). Beside them: confirmed (4) there, suspected (1.5) here.
     (row,) = kit.incidents.start(reports).likeness("b/second").itertuples()
     assert (row.name, row.likeness) == ("first", pytest.approx(3 / 8.5))
     assert row.why == "the same name: orders; the same step: broker-busy/refused"
     put(tmp_path, "third", findings({**BUSY, "window": at(20)}))
     assert kit.incidents.start(reports).alike().frame["likeness"].tolist() == [1.0, 0.35]
-
-
-def test_what_was_known_before_and_what_is_most_like_it(reports):
-    history = kit.incidents.start(reports)
-    frame = history.known_before().frame
-    assert frame[["name", "cause", "earlier", "known_as", "same"]].values.tolist() == [
-        ["b/second", "broker-busy", "first", "suspected", "orders"]
-    ]
-    table = history.compare()
-    assert "first" in table.caption and "b/second" in table.caption
-    assert ["The broker was busy", "verdict", "suspected", "confirmed", ""] in table.frame.values.tolist()
-    with pytest.raises(KeyError, match="b/second"):
-        history.alike("nowhere")
 
 
 @pytest.mark.parametrize("where", ["missing", "file"])

@@ -113,11 +113,14 @@ def test_what_is_not_read_is_listed(name, content, tmp_path):
     assert (found.items, found.not_recognised) == ((), (name,))
 
 
-def test_what_is_said_around_a_table_stays(tmp_path):
+def test_what_is_said_around_a_table_stays_and_damage_is_named(tmp_path):
     said = "2026-11-20 23:37:00 [REJECTREQUEST]system busy, start flow control for a while\n"
     kinds = {i.file: i.kind for i in take(tmp_path, {"chat.txt": said + BOX}).items}
     assert kinds["chat.txt#table 1"] == "rows"
     assert kinds["chat.txt"] in ("text", "log")
+    book = zip_of({"[Content_Types].xml": b"<Types/>", "xl/workbook.xml": b"<workbook"})
+    found = take(tmp_path, {"t.parquet": b"PAR1" + bytes(100) + b"PAR1", "t.xlsx": book})
+    assert [(r.file, r.reason) for r in found.refused] == [("t.parquet", "broken"), ("t.xlsx", "broken")]
 
 
 @pytest.mark.parametrize(("name", "text", "times"), rows_of(__file__, "tables_that_are_no_evidence_are_left_out"))
@@ -128,20 +131,12 @@ def test_tables_that_are_no_evidence_are_left_out(name, text, times, tmp_path, m
     assert not list((tmp_path / "w").glob("spool/*/files/*"))
 
 
-def test_damage_is_named(tmp_path):
-    book = zip_of({"[Content_Types].xml": b"<Types/>", "xl/workbook.xml": b"<workbook"})
-    found = take(tmp_path, {"t.parquet": b"PAR1" + bytes(100) + b"PAR1", "t.xlsx": book})
-    assert [(r.file, r.reason) for r in found.refused] == [("t.parquet", "broken"), ("t.xlsx", "broken")]
-
-
 def test_large_unknown_files_are_not_hashed(tmp_path, monkeypatch):
-    hashed: list[str] = []
+    hashed = []
     monkeypatch.setattr("kit.inventory.inventory.sha256", lambda path: hashed.append(path.name) or "0" * 64)
-    found = take(
-        tmp_path, {"t_order.csv": CSV, "heap.hprof": b"JAVA PROFILE 1.0.2\0" + random.Random(2).randbytes(2 << 20)}
-    )
-    assert found.not_recognised == ("heap.hprof",)
-    assert hashed == ["t_order.csv"]
+    heap = b"JAVA PROFILE 1.0.2\0" + random.Random(2).randbytes(2 << 20)
+    found = take(tmp_path, {"t_order.csv": CSV, "heap.hprof": heap})
+    assert (found.not_recognised, hashed) == (("heap.hprof",), ["t_order.csv"])
 
 
 def test_of_a_long_table_the_first_rows_are_read_and_that_is_said(tmp_path, monkeypatch):

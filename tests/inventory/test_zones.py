@@ -18,10 +18,8 @@ ID = "0A140D151A0C0C387F4466B0BCE6{:04X}"
 @pytest.mark.parametrize(("pairs", "moments", "expected"), rows_of(__file__, "the_zone_is_the_difference"))
 def test_the_zone_is_the_difference(pairs, moments, expected):
     """Of what is printed so many ms after `T0` beside names or times; `moments`: when what is named was stored."""
-    found = [
-        Pair(T0 + at, *([tuple(names)] if isinstance(names[0], str) else [(), tuple(T0 + ms for ms in names)]))
-        for at, names in pairs
-    ]
+    beside = lambda names: [tuple(names)] if isinstance(names[0], str) else [(), tuple(T0 + ms for ms in names)]  # noqa: E731
+    found = [Pair(T0 + at, *beside(names)) for at, names in pairs]
     assert zones.infer(found, {name: [T0 + ms for ms in each] for name, each in moments.items()}) == expected
 
 
@@ -49,7 +47,7 @@ def test_every_floating_file_gets_a_zone_also_by_business_keys(tmp_path):
     (tmp_path / "b.log").write_text("2024-05-14 10:22:31.000 INFO nothing to pair\n")
     (tmp_path / "zoned.log").write_text(f"2024-05-14T10:22:31.000+08:00 INFO msgId={ID.format(1)}\n")
     items = [item(tmp_path / name) for name in ("a.log", "b.log", "zoned.log")]
-    asked: set[str] = set()
+    asked = set()
 
     def look_up(names):
         asked.update(names)

@@ -108,15 +108,12 @@ def test_the_view_takes_log_lines_as_text_and_is_plain_lines_without_a_terminal(
     assert len(out.getvalue().splitlines()) == 3
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [["nosuch"], ["healthy", "--broker", "x.y"], ["healthy", "--broker", "4.3.0"], ["healthy", "--out", "."]],
-)
+@pytest.mark.parametrize("arguments", ["nosuch", "healthy --broker x.y", "healthy --broker 4.3.0", "healthy --out ."])
 def test_wrong_usage_is_one_line_and_code_2(arguments, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "something").touch()
     monkeypatch.setattr(jars, "missing", lambda: None)
-    done = CliRunner().invoke(cli, ["lab", "run", *arguments])
+    done = CliRunner().invoke(cli, ["lab", "run", *arguments.split()])
     assert done.exit_code == 2
     assert len([line for line in done.output.splitlines() if not line.startswith(find("healthy").title.en)]) == 1
 
@@ -218,9 +215,8 @@ def test_other_releases_run_healthy(broker, client, tmp_path):
     done = run.run(find("healthy"), tmp_path / "healthy", broker, client)
     findings = kit.triage(kit.open_case(done.evidence, tmp_path / "workspace"))
     assert findings["root_causes"] == []
-    assert {"broker.log", "store.log", "transaction.log", "watermark.log"} <= {
-        path.name for path in (done.evidence / "broker" / "logs").iterdir()
-    }
+    logs = {path.name for path in (done.evidence / "broker" / "logs").iterdir()}
+    assert {"broker.log", "store.log", "transaction.log", "watermark.log"} <= logs
 
 
 @pytest.mark.lab

@@ -4,7 +4,6 @@ import os
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import pytest
 from processes import ROOT
@@ -29,7 +28,7 @@ class Kernel:
 
     def run(self, code):
         """Run a cell; return how it ended ("ok" or the exception's name) and what it printed."""
-        said: list[str] = []
+        said = []
 
         def hear(message):
             if message["msg_type"] == "stream":
@@ -55,7 +54,7 @@ class Kernel:
 @pytest.fixture
 def kernel():
     pytest.importorskip("ipykernel")
-    made: list[Kernel] = []
+    made = []
 
     def start():
         made.append(Kernel())
@@ -119,7 +118,7 @@ class Case:
 
 @pytest.mark.parametrize("interactive", [True, False])
 def test_a_bar_only_where_somebody_watches(interactive, capsys):
-    case: Any = Case()
+    case = Case()
     with watched(case, "en", interactive):
         case.progress.begin("reading")
         case.progress.begin("asking", 3)
@@ -131,7 +130,7 @@ def test_a_bar_only_where_somebody_watches(interactive, capsys):
 
 
 def test_an_interrupt_stops_the_jobs_and_leaves_everything_as_it_was():
-    case: Any = Case()
+    case = Case()
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt), watched(case, "en", interactive=True):
         case.progress.begin("asking", 3)

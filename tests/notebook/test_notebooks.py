@@ -4,7 +4,6 @@ import ast
 import re
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import recorded
@@ -19,7 +18,6 @@ from kit.notebook.walks import walk
 from kit.report import build, notebooks
 
 PATHS = sorted(notebooks.folder().glob("*.ipynb"))
-SAMPLE = "sample_data/half-topic-blowup.tar.zst"
 
 
 def cells(path, kind, lang="en"):
@@ -123,17 +121,15 @@ def test_evidence_is_found_from_the_notebooks_folder(tmp_path, monkeypatch):
         inquiry.locate("nowhere")
 
 
-@pytest.fixture(scope="module")
-def reports(tmp_path_factory):
-    """Two reports on the same recording: the first triages it, the second finds everything in the workspace."""
-    folder = tmp_path_factory.mktemp("reports")
-    evidence = inquiry.locate(SAMPLE)
-    return [build.run(kit.open_case(evidence, folder / "workspace"), folder / name) for name in ("first", "second")]
-
-
 @pytest.mark.recordings
-def test_report_on_the_recording_shows_its_numbers_and_all_charts(reports):
-    half = "RMQ_SYS_TRANS_HALF_TOPIC"
+def test_a_report_on_the_recording_shows_its_numbers_and_all_charts_and_the_second_is_the_first_one(tmp_path):
+    """The first triages it, the second finds everything in the workspace."""
+    half, evidence, ws = (
+        "RMQ_SYS_TRANS_HALF_TOPIC",
+        inquiry.locate("sample_data/half-topic-blowup.tar.zst"),
+        tmp_path / "ws",
+    )
+    reports = [build.run(kit.open_case(evidence, ws), tmp_path / name) for name in ("first", "second")]
     records = [(r["topic"], r["properties"]) for r in recorded.truth("half-topic-blowup")]
     leaked = [said["UNIQ_KEY"] for topic, said in records if topic == half == said.get("REAL_TOPIC")]
     page = reports[0].read_text()
@@ -141,10 +137,6 @@ def test_report_on_the_recording_shows_its_numbers_and_all_charts(reports):
     assert f"<b>{recorded.label('half-topic-blowup')['retry_topic_length']}</b>" in page
     assert page.count("<figure ") == 7
     assert "stopped with an error" not in page
-
-
-@pytest.mark.recordings
-def test_the_second_report_is_the_first_one(reports):
     first, second = (path.parent for path in reports)
     names = sorted(str(path.relative_to(first)) for path in first.rglob("*") if path.is_file())
     assert {
@@ -157,8 +149,8 @@ def test_the_second_report_is_the_first_one(reports):
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_all_prose_is_said_in_chinese_cell_by_cell(path, monkeypatch):
-    said: list[str] = []
-    hooks: list[Any] = []
+    said = []
+    hooks = []
     events = SimpleNamespace(register=lambda _, hook: hooks.append(hook), unregister=lambda _, hook: hooks.remove(hook))
     monkeypatch.setattr(prose, "shell", lambda: SimpleNamespace(events=events))
     monkeypatch.setattr(prose, "_publish", lambda data: said.append(data.get("text/markdown", "")))

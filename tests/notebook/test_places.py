@@ -1,5 +1,7 @@
 """From a reference to its place, from an id to its life, and back: as tables, and as tables of controls."""
 
+import contextlib
+
 import pytest
 from folders import put
 from stores import Record, store
@@ -39,13 +41,8 @@ def case(tmp_path_factory):
 
 @pytest.mark.parametrize(("said", "meant"), rows_of(__file__, "references"))
 def test_a_reference_in_every_form(said, meant):
-    assert places.reference(tuple(said) if isinstance(said, list) else said) == meant
-
-
-@pytest.mark.parametrize("said", ["", "x.log", ":3", "x.log:", {"file": "x"}, {"line": 3}, 5])
-def test_what_is_no_reference_is_said(said):
-    with pytest.raises(BadReference):
-        places.reference(said)
+    with contextlib.nullcontext() if meant else pytest.raises(BadReference):
+        assert places.reference(tuple(said) if isinstance(said, list) else said) == meant
 
 
 @pytest.mark.parametrize(("line", "first", "last"), [(1, 1, 21), (50, 30, 70), (LINES, 80, LINES)])
@@ -122,7 +119,7 @@ def test_every_reference_and_id_is_a_control_with_the_way_back(case):
     assert back.description == "Back"
 
 
-def test_a_life_leads_into_the_explorer_and_the_evidence_is_asked_in_sql(case):
+def test_a_life_leads_into_the_explorer_a_table_to_its_places_and_the_evidence_is_asked_in_sql(case, monkeypatch):
     made = places.Trail(case)
     made.open("explore", KEY)
     (_, widget) = made.box.children[-1].children
@@ -135,9 +132,6 @@ def test_a_life_leads_into_the_explorer_and_the_evidence_is_asked_in_sql(case):
     assert {"known_texts", "offset_moves"} <= {view.name for view in here.spark.catalog.listTables()}
     assert "```sql\n-- One row per known text" in here.query("known_texts")._repr_mimebundle_()["text/markdown"]
     assert "```python" in here.query("records")._repr_mimebundle_()["text/markdown"]
-
-
-def test_a_table_with_files_and_lines_leads_there_too(case, monkeypatch):
     import pandas as pd
 
     frame = pd.DataFrame({"what": ["a", "b"], "file": ["app.log", None], "line": pd.array([3, None], "Int64")})

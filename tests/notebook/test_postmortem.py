@@ -83,12 +83,22 @@ def inquiry(tmp_path):
     for finding in findings["findings"]:
         for n, step in enumerate(finding["steps"]):
             step["id"] = f"step-{n}"
-    return Inquiry(
-        kit.open_case(evidence, tmp_path / "ws", tz_app="UTC"), findings, "en", False, tmp_path / "notes.yaml"
-    )
+    case = kit.open_case(evidence, tmp_path / "ws", tz_app="UTC")
+    return Inquiry(case, findings, "en", False, tmp_path / "notes.yaml")
 
 
-def test_a_note_keeps_what_it_is_about_and_what_the_team_wrote_stays(inquiry):
+def test_a_note_leads_somewhere_keeps_what_it_is_about_and_what_the_team_wrote_stays(inquiry, tmp_path):
+    for about in ("app.log:99", "gone.log:1", "nonsense", ("half-topic-blowup", "no-such-step")):
+        with pytest.raises(BadReference):
+            inquiry.note("x", about)
+    assert not Path(inquiry.notes).exists()
+    with pytest.raises(WorkspaceInside):
+        attrs.evolve(inquiry, notes=inquiry.case.path / "notes.yaml").note("x")
+    other = tmp_path / "other.yaml"
+    other.write_text("- a list\n")
+    with pytest.raises(notes.BadNotes):
+        attrs.evolve(inquiry, notes=other).note("x")
+    assert other.read_text() == "- a list\n"
     path = notes.template(inquiry.notes)
     path.write_text(path.read_text() + 'decisions:\n- {time: "10:20", what: waited}  # ours')  # no line end
     before = path.read_bytes()
@@ -104,20 +114,6 @@ def test_a_note_keeps_what_it_is_about_and_what_the_team_wrote_stays(inquiry):
     assert second["about"] == f"half-topic-blowup: {step['claim']}"
     assert step["evidence"][0]["file"] in second["references"]
     assert "WARN" in third["about"] and "2026-11-20T23:20:00+00:00" in third["about"]
-
-
-def test_nothing_is_noted_that_leads_nowhere_nor_where_it_must_not_stand(inquiry, tmp_path):
-    for about in ("app.log:99", "gone.log:1", "nonsense", ("half-topic-blowup", "no-such-step")):
-        with pytest.raises(BadReference):
-            inquiry.note("x", about)
-    assert not Path(inquiry.notes).exists()
-    with pytest.raises(WorkspaceInside):
-        attrs.evolve(inquiry, notes=inquiry.case.path / "notes.yaml").note("x")
-    other = tmp_path / "other.yaml"
-    other.write_text("- a list\n")
-    with pytest.raises(notes.BadNotes):
-        attrs.evolve(inquiry, notes=other).note("x")
-    assert other.read_text() == "- a list\n"
 
 
 def page(folder, text, monkeypatch, lang="en"):

@@ -1,7 +1,5 @@
 """What follows at a stop of a walk: it never says more than the evidence shows, and names what would answer."""
 
-from typing import Any
-
 import asked
 import pandas as pd
 import pytest
@@ -14,7 +12,7 @@ ROWS = rows_of(__file__, "says")
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[f"{n}-{each['walk']}-{each['stop']}" for n, each in enumerate(ROWS)])
-def test_a_stop_says_what_its_evidence_shows(monkeypatch: pytest.MonkeyPatch, row: dict[str, Any]) -> None:
+def test_a_stop_says_what_its_evidence_shows(monkeypatch, row):
     here = row.get("here", shown_by.PRESENT)
     monkeypatch.setattr(shown_by, "PRESENT", {name: lambda _, it=name: it in here for name in shown_by.PRESENT})
     monkeypatch.setattr(shown_by, "_excerpt", lambda _: row.get("paste", False))

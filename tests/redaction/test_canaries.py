@@ -46,7 +46,7 @@ def test_every_kind_is_replaced_wherever_it_stands_and_the_rest_of_the_line_stay
         assert leaks.leak(line, nothing) is not None
 
 
-def test_a_name_with_a_backslash_is_replaced_and_what_is_ordinary_stays():
+def test_an_address_in_hex_and_a_name_with_a_backslash_are_replaced_and_what_is_ordinary_stays():
     made = Redactor(b"salt", {"canary\\'; --": "topic"})
     new = made.path("store/consumequeue/canary\\'; --/0/00000000000000000000")
     assert "canary" not in new and new.startswith("store/consumequeue/") and new.endswith("/0/00000000000000000000")
@@ -59,16 +59,6 @@ def test_a_name_with_a_backslash_is_replaced_and_what_is_ordinary_stays():
     sites = ("trade-order", "orderTopic", "hotel", "shop", "acme", "PAID", "payment", "umbrella", "canary")
     assert not [name for name in sites if ordinary.is_ambiguous(name)]
     assert redactor().names.keys().isdisjoint(ordinary.WORDS)
-
-
-@pytest.mark.parametrize("command", rows_of(__file__, "commands"))
-def test_the_host_of_a_command_is_replaced_wherever_it_is_shown(command):
-    texts = [command, "connected to canarynode"]
-    made = Redactor(b"salt", dict(redacted.mentioned(texts)))
-    assert "canarynode" not in " ".join(map(made.text, texts))
-
-
-def test_an_address_in_hex_is_replaced_in_every_form():
     texts = ["peer 0x0a4d0337 lost", "10.77.3.55:10911", "flags 0x00000100, 0x7f8a, thread 0x00007f2a1c0b8800"]
     made = Redactor(b"salt", dict(redacted.mentioned(texts)))
     hexed, dotted, rest = map(made.text, texts)
@@ -77,6 +67,13 @@ def test_an_address_in_hex_is_replaced_in_every_form():
     assert rest == texts[2]
     known = leaks.Originals(frozenset(), frozenset({ipaddress.ip_address("10.77.3.55")}))
     assert leaks.leak(texts[0], known) == "address"
+
+
+@pytest.mark.parametrize("command", rows_of(__file__, "commands"))
+def test_the_host_of_a_command_is_replaced_wherever_it_is_shown(command):
+    texts = [command, "connected to canarynode"]
+    made = Redactor(b"salt", dict(redacted.mentioned(texts)))
+    assert "canarynode" not in " ".join(map(made.text, texts))
 
 
 def originals(name):
@@ -126,11 +123,9 @@ def test_a_redacted_report_shows_nothing_original_and_finds_the_same(spark, tmp_
         assert (old["cause"], old["verdict"], old["window"]) == (new["cause"], new["verdict"], new["window"])
         numbers = [[v for v in f["figures"].values() if not isinstance(v, dict | list)] for f in (old, new)]
         assert numbers[0] == numbers[1] and len(old["steps"]) == len(new["steps"])
-        refs = [
-            [(r.get("line"), r.get("physical_offset"), len(r["file"]) > 0) for s in f["steps"] for r in s["evidence"]]
-            for f in (old, new)
-        ]
-        assert refs[0] == refs[1]
+        refs = [[r for s in finding["steps"] for r in s["evidence"]] for finding in (old, new)]
+        places = [[(r.get("line"), r.get("physical_offset"), len(r["file"]) > 0) for r in each] for each in refs]
+        assert places[0] == places[1]
     listed = {file["file"] for file in told["evidence"]["files"]}
     assert {r["file"] for f in told["findings"] for s in f["steps"] for r in s["evidence"]} <= listed
     assert [f["sha256"] for f in told["evidence"]["files"]] == [f["sha256"] for f in plain["evidence"]["files"]]
@@ -140,9 +135,8 @@ def test_a_redacted_report_shows_nothing_original_and_finds_the_same(spark, tmp_
     assert len(pairs) > 5 and len(set(pairs.values())) == len(pairs)
     for old, new in pairs.items():
         a, b = ids.decode(old), ids.decode(new)
-        assert (a.kind, a.port, a.offset, a.pid, a.millis, a.counter) == (
-            b.kind, b.port, b.offset, b.pid, b.millis, b.counter,
-        )  # fmt: skip
+        same = ("kind", "port", "offset", "pid", "millis", "counter")
+        assert [getattr(a, name) for name in same] == [getattr(b, name) for name in same]
     tables = "".join(path.read_text(encoding="utf-8") for path in (out / "tables").glob("*.csv"))
     originally = "".join(results.table(case, n).to_csv() for n in results.names(case))
     assert [new for old, new in pairs.items() if (old in originally) != (new in tables)] == []
@@ -165,9 +159,8 @@ def plant(evidence):
         quoted = [line.replace('"', '""') for line in lines]
         made = [f'{row},Canary Wei {n},13917720{n % 1000:03},"{quoted[n % len(lines)]}"' for n, row in enumerate(rows)]
         table.write_text("\n".join([f"{head},buyer,phone,备注", *made]) + "\n", encoding="utf-8")
-    (evidence / "notes.txt").write_text(
-        "".join(f"2026-11-20 15:09:22,955 WARN x - {line}\n" for line in lines), encoding="utf-8"
-    )
+    notes = "".join(f"2026-11-20 15:09:22,955 WARN x - {line}\n" for line in lines)
+    (evidence / "notes.txt").write_text(notes, encoding="utf-8")
 
 
 def ids_of(findings):

@@ -100,12 +100,22 @@ def test_names_join_and_do_not_meet(found):
     assert new == [made.names[name] for name in found]
 
 
-def test_names_keep_length_and_prefix():
+def test_names_keep_length_and_prefix_small_keys_are_digits_and_dates_no_keys():
     made = redactor()
     long, both = made.text("%RETRY%" + "g" * 142), made.text("topic=trade-order, %DLQ%order-group")
     assert long.startswith("%RETRY%group-") and len(long) == 149
     assert re.fullmatch(r"topic=topic-\w{5}|topic=t\w{10}, %DLQ%g\w{10}", both)
     assert Redactor(b"another", NAMES).names["trade-order"] != made.names["trade-order"]
+    new = made.names["1025"]
+    assert len(new) == 4 and new.isdigit() and new != "1025"
+    numbers = {"key": [1025, 1026], "store_size": [1025, 1026]}
+    frame = made.value(pd.DataFrame({**numbers, "keys": ["SO20260007 1025", None]}))
+    assert frame["key"][0] == new and list(frame["store_size"]) == [1025, 1026]
+    assert frame["keys"][0] == f"{made.names['SO20260007']} {new}" and frame["keys"][1] is None
+    assert "never-seen" not in made.text("dedupKey=never-seen-7 done")
+    dated = Redactor(SALT, {"2026-11-20": "key", "4.6.1": "key"})
+    said = "2026-11-20 15:09:23 release 4.6.1"
+    assert dated.text(said) == said and "2026" not in dated.text("keys=2026-11-20")
 
 
 def filled(value, names):
@@ -124,20 +134,6 @@ def test_a_text_or_value_becomes(text, becomes):
     assert (made.text(text) if isinstance(text, str) else made.value(text)) == filled(becomes, made.names)
 
 
-def test_small_keys_are_digits_and_dates_are_no_keys():
-    made = redactor()
-    new = made.names["1025"]
-    assert len(new) == 4 and new.isdigit() and new != "1025"
-    numbers = {"key": [1025, 1026], "store_size": [1025, 1026]}
-    frame = made.value(pd.DataFrame({**numbers, "keys": ["SO20260007 1025", None]}))
-    assert frame["key"][0] == new and list(frame["store_size"]) == [1025, 1026]
-    assert frame["keys"][0] == f"{made.names['SO20260007']} {new}" and frame["keys"][1] is None
-    assert "never-seen" not in made.text("dedupKey=never-seen-7 done")
-    dated = Redactor(SALT, {"2026-11-20": "key", "4.6.1": "key"})
-    said = "2026-11-20 15:09:23 release 4.6.1"
-    assert dated.text(said) == said and "2026" not in dated.text("keys=2026-11-20")
-
-
 @pytest.mark.parametrize("host", ["10.20.44.21", "fd00::17"])
 def test_ids_keep_all_but_the_address(host):
     made = redactor((host,))
@@ -146,9 +142,8 @@ def test_ids_keep_all_but_the_address(host):
     for text in (uniq, offset):
         old, new = ids.decode(text), ids.decode(made.text(f"msgId={text},").removeprefix("msgId=").rstrip(","))
         assert str(new.ip) == made.text(host) != host
-        assert [getattr(new, f) for f in ("kind", "port", "offset", "pid", "loader", "millis", "counter")] == [
-            getattr(old, f) for f in ("kind", "port", "offset", "pid", "loader", "millis", "counter")
-        ]
+        same = ("kind", "port", "offset", "pid", "loader", "millis", "counter")
+        assert [getattr(new, name) for name in same] == [getattr(old, name) for name in same]
         assert made.text(text.lower()) == made.text(text).lower()
     assert made.text(uniq[:-12]) == made.text(uniq)[:-12]
 
@@ -228,19 +223,14 @@ def test_the_check_can_fail_and_names_no_original(tmp_path, planted):
 
 def test_outputs_of_a_notebook_are_drawn_anew():
     made = redactor()
-    chart = {
-        PLOTLY_MIME: {
-            "data": [{"type": "bar", "name": "trade-order", "x": {"bdata": "AAAA", "dtype": "i1"}}],
-            "layout": {},
-        },
-        "text/html": "<b>SO20260007</b>",
-    }
+    bar = {"type": "bar", "name": "trade-order", "x": {"bdata": "AAAA", "dtype": "i1"}}
+    chart = {PLOTLY_MIME: {"data": [bar], "layout": {}}, "text/html": "<b>SO20260007</b>"}
     error = {"ename": "ValueError", "evalue": "SO20260007", "traceback": ["/home/li/kit.py SO20260007"]}
     shown = [nbformat.v4.new_output("display_data", chart), nbformat.v4.new_output("error", **error)]
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1", outputs=shown)])
     redacted.notebook(made, book, {}, "en")
     assert leaks.leak(nbformat.writes(book), HELD) is None and "/home/li" not in nbformat.writes(book)
-    assert book.cells[0].outputs[0]["data"][PLOTLY_MIME]["data"][0]["x"] == {"bdata": "AAAA", "dtype": "i1"}
+    assert book.cells[0].outputs[0]["data"][PLOTLY_MIME]["data"][0]["x"] == bar["x"]
 
 
 @pytest.mark.parametrize("text", ["id 0A142C0B00002A9F", "0x0a142c0b", "0X0A142c0B: no route", "0a142C0bffff"])

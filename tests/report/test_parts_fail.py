@@ -1,7 +1,6 @@
 """A chart, a table, a cell of a notebook or a part of the page that fails is a table or a sentence; the page is written."""
 
 from types import SimpleNamespace
-from typing import Any
 
 import incidents
 import pandas as pd
@@ -10,7 +9,6 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from kit.charts import Chart, Table, figure
 from kit.charts.table import cell
-from kit.evidence.failure import Failure
 from kit.notebook import answers
 from kit.notebook.inquiry import Inquiry, NoSuchCause
 from kit.report import html, notebooks
@@ -44,7 +42,7 @@ def test_a_chart_that_cannot_be_drawn_is_its_table_also_of_values_without_words(
 
 def test_a_chart_that_breaks_while_it_is_shown(monkeypatch):
     chart = Chart(figure(), pd.DataFrame({"n": [7]}), "reading", "alt", "Title <b>")
-    shown: list[tuple[Any, Any]] = []
+    shown = []
     monkeypatch.setattr(Chart, "bundles", broken)
     monkeypatch.setattr("IPython.display.publish_display_data", lambda *given: shown.append(given))
     chart._ipython_display_()
@@ -65,22 +63,17 @@ def test_every_table_of_a_notebook_and_what_the_reader_asks_wrongly_raises(monke
 
 
 def book(path, *sources):
-    parameters = new_code_cell(
-        "evidence, workspace, lang, interactive = '', '', 'en', False", metadata={"tags": ["parameters"]}
-    )
-    return incidents.book(
-        path, new_markdown_cell("# Title"), parameters, *map(new_code_cell, sources), report="overview"
-    )
+    given = "evidence, workspace, lang, interactive = '', '', 'en', False"
+    parameters = new_code_cell(given, metadata={"tags": ["parameters"]})
+    cells = new_markdown_cell("# Title"), parameters, *map(new_code_cell, sources)
+    return incidents.book(path, *cells, report="overview")
 
 
 @pytest.mark.seconds
-def test_a_cell_that_fails_is_a_sentence_and_the_others_go_on(tmp_path):
-    sources = (
-        "print('before')", "{'a': 1}['secret of the evidence']", "print('after')", "import sys; sys.exit(3)",
-        "print('last')",
-    )  # fmt: skip
-    path = book(tmp_path / "10_x.ipynb", *sources)
-    failures: list[Failure] = []
+def test_a_cell_that_fails_is_a_sentence_and_a_dead_kernel_keeps_what_it_did(tmp_path):
+    fails = ("{'a': 1}['secret of the evidence']", "import sys; sys.exit(3)")
+    path = book(tmp_path / "10_x.ipynb", "print('before')", fails[0], "print('after')", fails[1], "print('last')")
+    failures = []
     [done] = notebooks.execute([path], tmp_path / "out", {"lang": "en"}, failures)
     assert [f.type for f in failures][:1] == ["KeyError"] and "secret" not in failures[0].trace
     kept = notebooks.read(done)
@@ -92,15 +85,12 @@ def test_a_cell_that_fails_is_a_sentence_and_the_others_go_on(tmp_path):
     assert [c.cell_type for c in own] == [c.cell_type for c in notebooks.read(path).cells]
     page = build(incidents.blow_up(), incidents.tables(), [done], tmp_path / "report").read_text()
     assert '<p class="banner">' in page and "could not be shown" in page
-
-
-@pytest.mark.seconds
-def test_a_notebook_whose_kernel_dies_is_kept_as_far_as_it_came(tmp_path):
+    # A notebook whose kernel dies is kept as far as it came.
     path = book(tmp_path / "20_x.ipynb", "print('so far')", "import os; os._exit(1)", "print('never')")
-    [done] = notebooks.execute([path], tmp_path / "out", {"lang": "en"})
+    [done] = notebooks.execute([path], tmp_path / "dead", {"lang": "en"})
     story = notebooks.story(done)
     assert story.failed == "DeadKernelError" and [each["text"] for each in story.blocks[1:]] == ["so far\n"]
-    page = build(incidents.blow_up(), {}, [done], tmp_path / "report").read_text()
+    page = build(incidents.blow_up(), {}, [done], tmp_path / "died").read_text()
     assert "The notebook 20_x stopped with an error" in page
 
 
@@ -108,7 +98,7 @@ def test_a_notebook_whose_kernel_dies_is_kept_as_far_as_it_came(tmp_path):
 def test_a_part_of_the_page(part, tmp_path, monkeypatch):
     broken.__name__ = part
     monkeypatch.setattr(html, part, broken)
-    failures: list[Failure] = []
+    failures = []
     page = html.render(incidents.blow_up(), incidents.tables(), [], "en", failures=failures)
     assert "could not be shown here (RecursionError)" in page and {f.type for f in failures} == {"RecursionError"}
 
@@ -117,6 +107,6 @@ def test_a_finding_the_page_cannot_show(monkeypatch):
     found = incidents.blow_up()
     found["findings"][0]["window"] = ["not a time", None]
     found["findings"][0]["figures"] = {"x": [1, {"y": Unreadable()}]}
-    failures: list[Failure] = []
+    failures = []
     page = html.render(found, {}, [], "en", failures=failures)
     assert found["findings"][0]["title"] in page and len(failures) == 1

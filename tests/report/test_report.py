@@ -112,7 +112,7 @@ def test_page_is_complete_in_chinese(tmp_path):
     assert english & set(read.text.split("\n")) == set()
 
 
-def test_two_runs_give_the_same_bytes_and_the_manifest_covers_inputs_and_options(tmp_path):
+def test_two_runs_give_the_same_bytes_and_a_manifest_and_parameters_say_what_they_are_of(tmp_path):
     chart = transactions.growth(incidents.growth_frame())
     first, second = (page(tmp_path / name, shown=[chart])[1] for name in ("a", "b"))
     assert first == second
@@ -124,9 +124,7 @@ def test_two_runs_give_the_same_bytes_and_the_manifest_covers_inputs_and_options
     assert plain != manifest(found, {"lang": "en", "tz_app": "Asia/Shanghai"})["manifest_sha256"]
     found["evidence"]["files"][0]["sha256"] = "cd" * 32
     assert plain != manifest(found, {"lang": "en"})["manifest_sha256"]
-
-
-def test_an_executed_notebook_shows_the_parameters_a_reader_starts_from():
+    # An executed notebook shows the parameters a reader starts from.
     injected = nbformat.v4.new_code_cell("workspace = '/caches/a'", metadata={"tags": ["injected-parameters"]})
     book = nbformat.v4.new_notebook(cells=[injected])
     notebooks.settle(book, {"evidence": "incident", "workspace": ""})
@@ -149,9 +147,7 @@ def test_figures_as_cards_and_tables():
     assert shown["numbers"][0]["label"].endswith(": a@g")
 
 
-@pytest.mark.parametrize(
-    "text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1＋1", "＋1", "－1", "＠SUM(A1)"]
-)
+@pytest.mark.parametrize("text", rows_of(__file__, "formulas"))
 def test_neither_a_cell_nor_a_header_is_a_formula(tmp_path, text):
     write.csv(pd.DataFrame({text: [text, "plain"], "n": [-1, 2.5]}), tmp_path / "t.csv")
     with (tmp_path / "t.csv").open(encoding="utf-8", newline="") as file:
@@ -183,16 +179,13 @@ def test_differences(row):
     assert compare(BEFORE, after) == [Change(*each) for each in row["changes"]]
 
 
-def test_unknown_is_neither_zero_nor_absent_and_a_cause_may_be_of_one_side():
+def test_unknown_is_neither_zero_nor_absent_and_the_table_is_safe_for_a_terminal():
     assert compare(BEFORE, side(BLOWUP))[0] == Change("broker-busy", "verdict", "", "insufficient_evidence", ABSENT)
     assert compare(side(BLOWUP), BEFORE)[0] == Change("broker-busy", "verdict", "", ABSENT, "insufficient_evidence")
     told = rows([Change("c", "figure", "x_y", None, ABSENT), Change("c", "figure", "n", 4, 1.5)])
     assert [(row["what"], row["before"], row["after"], row["change"]) for row in told] == [
         ("x y", "unknown", "absent", ""), ("n", "4", "1.5", "-2.5"),
     ]  # fmt: skip
-
-
-def test_a_table_safe_for_a_terminal():
     title = "The half topic \x1b[31mfeeds itself"
     titled = BLOWUP | {"verdict": "ruled_out", "figures": BLOWUP["figures"] | {"leaked_messages": 0}, "title": title}
     text = render(compare(BEFORE, side(titled, BUSY)))

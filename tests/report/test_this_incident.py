@@ -18,7 +18,7 @@ from kit.rocketmq.catalogue import EVENTS
 
 pytestmark = pytest.mark.seconds
 
-CLAIMS: dict[str, tuple[str, ...]] = rows_of(__file__, "claims")
+CLAIMS = rows_of(__file__, "claims")
 """What the published investigations say of themselves, as it would read in a report. {cause: patterns}"""
 COUNTED = re.compile(r"[\d,]*\d\d+ (?:messages|sends|half records|refusals|transactions|records)\b")
 
@@ -34,20 +34,16 @@ def report(case, out, *causes):
 
 
 def stories(told, *causes):
-    return [
-        f"{cause}: {match.group()}" for cause in causes for claim in CLAIMS[cause] for match in re.finditer(claim, told)
-    ]
+    found = [(cause, match) for cause in causes for claim in CLAIMS[cause] for match in re.finditer(claim, told)]
+    return [f"{cause}: {match.group()}" for cause, match in found]
 
 
 def test_what_the_claims_look_for_is_what_the_walks_tell_of_the_published_cases():
     """Every list has something that the notebooks' quotations say: the patterns can find it."""
+    books = [notebooks.read(path) for path in notebooks.folder().glob("*.ipynb")]
     for cause, claims in CLAIMS.items():
-        (path,) = (
-            p
-            for p in notebooks.folder().glob("*.ipynb")
-            if notebooks.read(p).metadata["rmq-kit"].get("causes") == [cause]
-        )
-        cells = [c for c in notebooks.read(path).cells if c.cell_type == "markdown"]
+        (book,) = (each for each in books if each.metadata["rmq-kit"].get("causes") == [cause])
+        cells = [c for c in book.cells if c.cell_type == "markdown"]
         apart = " ".join(c.source for c in cells if c.metadata["rmq-kit"].get("documented"))
         rest = " ".join(c.source for c in cells if not c.metadata["rmq-kit"].get("documented"))
         assert [claim for claim in claims if re.search(claim, apart)], cause

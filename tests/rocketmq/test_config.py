@@ -34,11 +34,6 @@ def test_all_conflicts(release, given, found):
     assert slugs(release and Version.parse(release), **given) == set(found)
 
 
-@pytest.mark.parametrize(("given", "slug"), rows_of(__file__, "conflict"))
-def test_conflict(given, slug):
-    assert slug in slugs(**given)
-
-
 def test_a_parameter_without_a_number_contradicts_nothing():
     for name, parameter in PARAMETERS.items():
         if parameter.unit not in ("text", "enum", "bool"):
@@ -49,10 +44,8 @@ def test_a_parameter_without_a_number_contradicts_nothing():
 def test_defaults_are_those_of_real_brokers(name):
     version = Version.parse(label(name)["recorded_as"]["broker"])
     # What the broker was given, and what it said it runs with.
-    given, said = (
-        dict(re.findall(r"^(\w+) *= *(.*?)\r?$", (whole(name) / "broker" / file).read_text(), re.M))
-        for file in ("broker.conf", "mqadmin/getBrokerConfig.txt")
-    )
+    texts = [(whole(name) / "broker" / file).read_text() for file in ("broker.conf", "mqadmin/getBrokerConfig.txt")]
+    given, said = (dict(re.findall(r"^(\w+) *= *(.*?)\r?$", text, re.M)) for text in texts)
     assert len(said) > 100
     of_hosts = {"storePathRootDir", "storePathCommitLog", "sendMessageThreadPoolNums"}
     for name in [each for each, parameter in PARAMETERS.items() if parameter.side != "client"]:
@@ -60,19 +53,6 @@ def test_defaults_are_those_of_real_brokers(name):
         default = default_of(name, version)
         if name in said.keys() - given.keys() - of_hosts and default is not None:
             assert str(default).lower() == said[name].lower(), name
-
-
-def test_data_is_whole_and_the_guide_knows_what_it_does_not_know():
-    rows = {row["name"]: row for row in guide(Settings({"transactionCheckMax": "3", "notAParameter": "x"}, V460))}
-    assert (rows["transactionCheckMax"]["default"], rows["notAParameter"]["parameter"]) == (15, None)
-    for old, new in ALIASES.items():
-        assert PARAMETERS[old].until and PARAMETERS[new].since
-    for conflict in CONFLICTS:
-        assert {*conflict.names, *re.findall(r"[a-z]\w*[A-Z]\w*", str(conflict.when))} <= set(PARAMETERS)
-    for name, parameter in PARAMETERS.items():
-        # A default is in one place only.
-        assert not (name in RULES and parameter.default is not None and name != "brokerRole"), name
-    assert default_of("nonsense", V460) is None
 
 
 ORDINALS = rows_of(__file__, "ordinals")
@@ -100,7 +80,7 @@ def test_a_rule_is_that_of_the_release(name, at, value):
     assert rule(name, at) == value
 
 
-def test_rows_are_ordered_and_referenced_and_an_unknown_version_is_unknown_not_a_default():
+def test_rules_parameters_topics_and_levels_are_whole():
     assert rule("transactionCheckMax", None) is FIXED[0].has(None) is None
     # System busy is retried from 5.3.0 on.
     assert [2 in rule("retriedResponseCodes", release) for release in ("5.2.0", "5.3.0")] == [False, True]
@@ -108,12 +88,19 @@ def test_rows_are_ordered_and_referenced_and_an_unknown_version_is_unknown_not_a
         assert [since for since, _ in each.rows] == sorted({since for since, _ in each.rows})
         assert each.reference
     assert all(Version.parse(fix.since) in RELEASES and fix.reference for fix in FIXED)
-
-
-def test_topics_and_levels():
     assert names.delay_seconds()[3] == 10
     assert names.delay_seconds("1s 2s 4s 6s")[4] == 6
     with pytest.raises(ValueError, match="messageDelayLevel"):
         names.delay_seconds("1s 2x")
     assert names.is_system_topic("DefaultCluster_REPLY_TOPIC")
     assert not names.is_system_topic("%RETRY%RMQ_SYS_TRACE_TOPIC")
+    rows = {row["name"]: row for row in guide(Settings({"transactionCheckMax": "3", "notAParameter": "x"}, V460))}
+    assert (rows["transactionCheckMax"]["default"], rows["notAParameter"]["parameter"]) == (15, None)
+    for old, new in ALIASES.items():
+        assert PARAMETERS[old].until and PARAMETERS[new].since
+    for conflict in CONFLICTS:
+        assert {*conflict.names, *re.findall(r"[a-z]\w*[A-Z]\w*", str(conflict.when))} <= set(PARAMETERS)
+    for name, parameter in PARAMETERS.items():
+        # A default is in one place only.
+        assert not (name in RULES and parameter.default is not None and name != "brokerRole"), name
+    assert default_of("nonsense", V460) is None

@@ -119,7 +119,7 @@ def test_the_months_near_a_date(days, more, near, expected):
     assert sorted([sent.at.month, sent.at.day] for sent in found) == expected
 
 
-def test_time_is_unsigned_a_step_back_is_said_and_daylight_saving_counts():
+def test_times_are_unsigned_and_reports_keep_what_is_no_id():
     day_30 = 29 * 86_400_000
     assert day_30 > 1 << 31  # negative, were it signed
     (first, *_) = candidates(day_30, dt.datetime(2026, 11, 29, tzinfo=UTC), [UTC])
@@ -132,9 +132,7 @@ def test_time_is_unsigned_a_step_back_is_said_and_daylight_saving_counts():
     start = calendar.timegm((2026, 11, 1, 4, 0, 0))  # midnight EDT, before the clock goes back
     found = candidates(int(sent.timestamp() - start) * 1000, sent.astimezone(UTC), [new_york])
     assert found[0].at == sent
-
-
-def test_report_takes_lists_apart_and_keeps_the_bad_ones():
+    # A report takes lists apart and keeps the bad ones.
     _, info, bad = ids.decode_each(["0A140D0B00002A9F000000000000026A,0A140D0B00002A9F00000000000004D4", "nonsense"])
     assert isinstance(info, ids.IdInfo) and dict(ids.fields(info))["physical offset"] == str(0x4D4)
     assert isinstance(bad, ids.BadId) and "nonsense" in str(bad)

@@ -63,9 +63,8 @@ def test_evidence_on_object_storage(shared):
 
     keys = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "us-east-1"}
     os.environ |= keys
-    serving = make_server(
-        "127.0.0.1", free_port(), server.DomainDispatcherApplication(server.create_backend_app), threaded=True
-    )
+    backend = server.DomainDispatcherApplication(server.create_backend_app)
+    serving = make_server("127.0.0.1", free_port(), backend, threaded=True)
     threading.Thread(target=serving.serve_forever, daemon=True).start()
     try:
         where = f"127.0.0.1:{serving.server_port}"
@@ -81,9 +80,7 @@ def test_evidence_on_object_storage(shared):
     assert distant.replace(b"s3://incidents/one", str(folder).encode()) == local
 
 
-NEEDED = (
-    "ahocorasick-rs", "numba", "numpy", "pandas", "pyarrow", "attrs", "msgspec", "pyyaml", "click",
-)  # fmt: skip
+NEEDED = ["ahocorasick-rs", "numba", "numpy", "pandas", "pyarrow", "attrs", "msgspec", "pyyaml", "click"]
 """What the readers need on an executor; PySpark itself comes from the cluster."""
 WAIT = 90
 
@@ -129,7 +126,7 @@ def cluster(folder):
         **keep, "SPARK_HOME": str(home), "SPARK_NO_DAEMONIZE": "1", "SPARK_LOCAL_IP": "127.0.0.1", "HOME": str(folder),
     }  # fmt: skip
     url = f"spark://127.0.0.1:{free_port()}"
-    running: list[subprocess.Popen[bytes]] = []
+    running = []
 
     def start(name, *arguments):
         log = folder / f"{name}.log"
@@ -143,9 +140,8 @@ def cluster(folder):
     def until(log, text):
         end = time.monotonic() + WAIT
         while text not in log.read_text(errors="replace"):
-            assert time.monotonic() < end and all(p.poll() is None for p in running), log.read_text(errors="replace")[
-                -2000:
-            ]
+            alive = time.monotonic() < end and all(p.poll() is None for p in running)
+            assert alive, log.read_text(errors="replace")[-2000:]
             time.sleep(0.2)
 
     try:

@@ -32,16 +32,9 @@ def cases():
     found = []
     for path in sorted(Path(__file__).parent.glob("*.yaml")):
         subject = yaml.load(path.read_text(encoding="utf-8"), Loader)
-        found += [
-            pytest.param(case, subject.get("defaults", {}), id=f"{path.stem}: {case['name']}")
-            for case in subject["cases"]
-        ]
+        own = subject.get("defaults", {})
+        found += [pytest.param(case, own, id=f"{path.stem}: {case['name']}") for case in subject["cases"]]
     return found
-
-
-def in_utc(value):
-    """Times in tables are naive."""
-    return value.replace(tzinfo=dt.UTC) if isinstance(value, dt.datetime) else value
 
 
 def named(rows):
@@ -65,7 +58,9 @@ def test_a_table_makes_of_rows(case, defaults):
         found = sorted(found, key=lambda row: str([row[name] for name in expected[0]]))
         expected = sorted(expected, key=lambda row: str(list(row.values())))
     for row, wanted in zip(found, expected, strict=True):
-        assert {name: in_utc(row[name]) for name in wanted} == wanted
+        # Times in tables are naive.
+        shown = {n: v.replace(tzinfo=dt.UTC) if isinstance(v, dt.datetime) else v for n, v in row.items()}
+        assert {name: shown[name] for name in wanted} == wanted
 
 
 def test_each_row_of_a_long_output_keeps_its_own_cells_below_its_own_command():
@@ -119,15 +114,10 @@ def test_a_hole_in_store_times_is_a_pause_if_three_originals_waited_for_its_end(
     assert len(asked.rows("pauses", records=traffic(8, missing=(4, 5.5), waiters=1))) == 1
     assert asked.rows("pauses", records=traffic(8, missing=(4, 4.5))) == []
     # Of a damaged record nobody knows whether a producer wrote it: a copy of a check is as late.
-    late = [
-        row
-        | {
-            "problem": "properties"
-            if row["store_timestamp"] > row["born_timestamp"] + dt.timedelta(seconds=1)
-            else None
-        }
-        for row in traffic(8, missing=(4, 5.5), waiters=1)
-    ]
+    late = traffic(8, missing=(4, 5.5), waiters=1)
+    for row in late:
+        waited = row["store_timestamp"] - row["born_timestamp"]
+        row["problem"] = "properties" if waited > dt.timedelta(seconds=1) else None
     assert asked.rows("pauses", records=late) == []
     # A record that a flipped bit moves into the hole does not end it.
     moved = stored(9_999, 4.25, misplaced=True)
@@ -190,9 +180,8 @@ def test_an_unknown_word_is_a_success_only_where_most_deliveries_end_with_it():
     """First a ledger of each word with another one beside it, then each unknown word alone."""
     rows = [row for word in (*GOOD, *BAD, *UNKNOWN) for row in ledger(word, word, "other")]
     found = asked.rows("ledger_deliveries", rows=rows)
-    assert {row["result"]: row["success"] for row in found if row["result"] != "other"} == (
-        dict.fromkeys(GOOD, True) | dict.fromkeys(BAD, False) | dict.fromkeys(UNKNOWN)
-    )
+    wanted = dict.fromkeys(GOOD, True) | dict.fromkeys(BAD, False) | dict.fromkeys(UNKNOWN)
+    assert {row["result"]: row["success"] for row in found if row["result"] != "other"} == wanted
     for word in UNKNOWN:
         (row,) = asked.rows("ledger_deliveries", rows=ledger("a.csv", word))
         assert row["success"] is True
@@ -217,17 +206,8 @@ def rows(case, table, *columns):
     return {tuple(row[name] for name in columns) for row in case.facts.rows(table)}
 
 
-@pytest.fixture(scope="module")
-def evidence():
-    return recorded.whole("producer-offline")
-
-
-@pytest.fixture(scope="module")
-def whole():
-    return recorded.case("producer-offline")
-
-
-def test_a_whole_store_agrees_and_settings_changed_last(whole, evidence):
+def test_a_whole_store_agrees_and_settings_changed_last():
+    whole, evidence = recorded.case("producer-offline"), recorded.whole("producer-offline")
     assert {check: whole.facts.rows(check) for check in CHECKS} == {check: [] for check in CHECKS}
     units = whole.consumequeue.select("topic", "queue_id", "logical_offset", "physical_offset").collect()
     place = ("topic", "queue_id", "queue_offset", "physical_offset")
@@ -242,11 +222,9 @@ def test_a_whole_store_agrees_and_settings_changed_last(whole, evidence):
     assert {row["file"] for row in found} <= {f"{STORE}/config/topics.json"}
 
 
-@pytest.fixture(scope="module")
-def damaged(evidence, tmp_path_factory):
+def test_each_check_names_what_was_damaged(tmp_path):
     """A record overwritten, a unit turned elsewhere, the last unit of a queue gone, an offset far ahead."""
-    folder = tmp_path_factory.mktemp("damaged")
-    root = recorded.unpack("producer-offline", folder)
+    root = recorded.unpack("producer-offline", tmp_path)
     halves = [t for t in recorded.truth("producer-offline") if t["topic"] == TOPIC]
     ((queue, _),) = Counter(t["queue_id"] for t in halves).most_common(1)
     records = sorted((t for t in halves if t["queue_id"] == queue), key=lambda t: t["queue_offset"])
@@ -264,12 +242,7 @@ def damaged(evidence, tmp_path_factory):
     offsets = root / STORE / "config/consumerOffset.json"
     ahead, fits = {str(queue): 99999}, {str(queue): last["queue_offset"] + 1}
     offsets.write_text(json.dumps({"offsetTable": {f"{TOPIC}@ahead": ahead, f"{TOPIC}@fits": fits}}))
-    return kit.open_case(root), {"queue": queue, "lost": lost, "moved": moved, "last": last}
-
-
-def test_each_check_names_what_was_damaged(damaged):
-    case, said = damaged
-    queue, lost, moved, last = said["queue"], said["lost"], said["moved"], said["last"]
+    case = kit.open_case(root)
     assert rows(case, "dangling_units", "queue_id", "queue_offset", "physical_offset", "why") == {
         (queue, lost["queue_offset"], lost["physical_offset"], "no record there"),
         (queue, moved["queue_offset"], moved["physical_offset"] + 1, "no record there"),
@@ -277,10 +250,7 @@ def test_each_check_names_what_was_damaged(damaged):
     assert rows(case, "unqueued_records", "physical_offset", "why") == {
         (moved["physical_offset"], "no unit for it"), (last["physical_offset"], "behind its last unit"),
     }  # fmt: skip
-    at = lost["queue_offset"]
-    assert rows(case, "queue_gaps", "broker", "topic", "queue_id", "first", "last", "missing") == {
-        (lost["msg_id"][:16], TOPIC, queue, at, at, 1)
-    }
-    assert rows(case, "stray_offsets", "group", "queue_id", "value", "end", "why") == {
-        ("ahead", queue, 99999, last["queue_offset"] + 1, "beyond the end")
-    }
+    gaps = rows(case, "queue_gaps", "broker", "topic", "queue_id", "first", "last", "missing")
+    assert gaps == {(lost["msg_id"][:16], TOPIC, queue, lost["queue_offset"], lost["queue_offset"], 1)}
+    stray = rows(case, "stray_offsets", "group", "queue_id", "value", "end", "why")
+    assert stray == {("ahead", queue, 99999, last["queue_offset"] + 1, "beyond the end")}

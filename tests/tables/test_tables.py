@@ -17,12 +17,15 @@ from kit.tables.queries import catalogue, question
 from kit.tables.runner import TableFailed, Turns
 
 
-def test_what_fails_is_named_and_costs_only_itself():
+def test_what_fails_is_named_and_costs_only_itself_and_forty_starts_are_moments():
     case = asked.case(messages_within=[{"file": "f"}])
     case.given["files"] = case.given["messages_within"]  # no such columns
     with pytest.raises(TableFailed, match="table records"):
         case.tables.frame("records")
     assert case.facts("known_texts").empty
+    events = [{"event": "client-started", "file": "f", "line": n, "ts": asked.at(100 - n)} for n in range(50)]
+    found = asked.rows("first_moments", events=[*events, {"event": "broker-boot", "file": "f", "line": 99}])
+    assert [row["line"] for row in found] == list(range(49, 9, -1))
 
 
 def test_every_table_says_what_it_is():
@@ -56,20 +59,11 @@ def test_what_queries_repeat_of_rocketmq_is_what_python_knows():
     assert _words("offset_looks", r"rlike\s+'\^\(([^)]*)\)'") == set(names.OWN_GROUPS)
     assert _words("failed_sends", r"\\\\\[\(\?:([A-Z_|]*)\)") == set(attempts.REFUSALS)
     late = re.search(r"outcome rlike '(wait response[^']*)'", catalogue()["failed_sends"].text)
-    assert late is not None
     needles = [needle for slug in attempts.TIMEOUTS for needle in EVENTS[slug].needles]
     assert [needle for needle in needles if not re.search(late[1], needle)] == []
 
 
-def test_the_first_forty_starts_are_moments():
-    events = [{"event": "client-started", "file": "f", "line": n, "ts": asked.at(100 - n)} for n in range(50)]
-    found = asked.rows("first_moments", events=[*events, {"event": "broker-boot", "file": "f", "line": 99}])
-    assert [row["line"] for row in found] == list(range(49, 9, -1))
-
-
-FULL = (
-    "Failed to allocate additional 233.0 KB for HashJoinInput[1] - 23.0 KB remain available for the total memory pool"
-)
+FULL = "Failed to allocate additional 233.0 KB for HashJoinInput[1] - 23 KB remain available for the total memory pool"
 
 
 def test_a_query_without_memory_is_asked_again_when_the_others_are_done():

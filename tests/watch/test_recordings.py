@@ -118,8 +118,8 @@ class Write:
 
 def replay(evidence):
     """Return all writes of an unpacked evidence folder in order."""
-    stored: dict[Path, dict[int, float]] = defaultdict(dict)
-    writes: list[Write] = []
+    stored = defaultdict(dict)
+    writes = []
     # Of a store its commit log comes first: it has the times of what the queues name.
     for path in sorted((p for p in evidence.rglob("*") if p.is_file()), key=lambda p: "commitlog" not in p.parts):
         data, name, changed = path.read_bytes(), path.relative_to(evidence).as_posix(), path.stat().st_mtime

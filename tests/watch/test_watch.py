@@ -82,10 +82,8 @@ def test_what_rings_of_signs(row):
 @pytest.mark.parametrize(("lags", "grows"), rows_of(__file__, "lags"))
 def test_lag_that_grows_for_a_minute_is_a_backlog_and_a_burst_is_none(lags, grows):
     """Looks every five seconds at queues whose offsets advance by 10, `lags` behind their ends."""
-    samples = [
-        (5.0 * n, {q: (10 * n, 10 * n + behind) for q, behind in enumerate(each)}) for n, each in enumerate(lags)
-    ]
-    assert lag.grows(samples) == (tuple(grows) if grows else None)
+    queues = lambda n, each: {q: (10 * n, 10 * n + behind) for q, behind in enumerate(each)}  # noqa: E731
+    assert lag.grows([(5.0 * n, queues(n, each)) for n, each in enumerate(lags)]) == (tuple(grows) if grows else None)
 
 
 @pytest.mark.parametrize(("standing", "told"), [([2], [2]), ([1, 2], []), ([], [])])
@@ -177,7 +175,7 @@ def test_a_folder_with_foreign_files_is_refused_and_one_watch_works_in_it(tmp_pa
     state = tmp_path / "state"
     with run.alone(state), pytest.raises(ValueError, match="another command"), run.alone(state):
         pass
-    said: list[str] = []
+    said = []
     assert not run.load(state, said.append).time and said == []
     (state / run.STATE).write_text("{half")
     assert not run.load(state, said.append).time and "state.json: cannot be read" in said.pop() and said == []
@@ -210,24 +208,21 @@ def test_from_a_time_on_means_nothing_before_it(tmp_path):
         assert alert["figures"]["counts"] == {"topic-too-long": count}
 
 
-def test_alerts_are_appended_once_even_behind_half_a_line(tmp_path):
+def test_alerts_are_appended_once_also_behind_half_a_line_and_on_a_disk_without_space(tmp_path, monkeypatch):
     path = tmp_path / "alerts.jsonl"
     path.write_text('{"id": "a", "time": "…"}\n{"id": "b", "ti')
     tell = outlets.lines(str(path))
     for name in ("a", "b", "c", "c", "b"):
         tell({"id": name})
     assert path.read_text() == '{"id": "a", "time": "…"}\n{"id": "b", "ti\n{"id": "b"}\n{"id": "c"}\n'
-
-
-def test_of_an_alert_that_does_not_fit_on_the_disk_nothing_stays(tmp_path, monkeypatch):
-    """On a disk that fills up `write` takes what fits and raises nothing (write(2))."""
-    tell = outlets.lines(str(tmp_path / "alerts.jsonl"))
+    # On a disk that fills up `write` takes what fits and raises nothing (write(2)).
+    tell = outlets.lines(str(tmp_path / "full.jsonl"))
     tell({"id": "a"})
     with monkeypatch.context() as full, pytest.raises(OSError, match="No space left"):
         full.setattr(outlets.os, "write", lambda handle, data, write=os.write: write(handle, data[:5]))
         tell({"id": "b"})
     tell({"id": "b"})
-    assert (tmp_path / "alerts.jsonl").read_text() == '{"id": "a"}\n{"id": "b"}\n'
+    assert (tmp_path / "full.jsonl").read_text() == '{"id": "a"}\n{"id": "b"}\n'
 
 
 def test_a_full_disk_is_named_and_the_others_ring_all_the_same(tmp_path, monkeypatch):
@@ -303,7 +298,6 @@ def incident(root, clock):
 def test_captures_hold_what_triage_opens_and_metrics_name_what_rings(tmp_path):
     seen = incident(tmp_path / "broker", Clock(BEGIN))
     folder = capture(seen, "alert: 1", tmp_path / "captures")
-    assert folder is not None
     assert (folder / "logs" / "store.log").read_text().count("\n") == 4
     assert (folder / "conf" / "broker.conf").exists()
     assert capture(seen, "alert: 1", tmp_path / "captures") is None

@@ -4,13 +4,11 @@ import functools
 import gzip
 import os
 import re
-from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 
 
-def text_of(raw: bytes) -> str:
+def text_of(raw):
     """Return a name of bytes as text: UTF-8, else GB18030, else with what is neither as escapes."""
     for encoding in ("utf-8", "gb18030"):
         try:
@@ -20,7 +18,7 @@ def text_of(raw: bytes) -> str:
     return raw.decode("utf-8", "backslashreplace")
 
 
-def names(folder: Path) -> list[str]:
+def names(folder):
     """Return the names, relative to the folder, of all that lies in it and is no folder."""
     top = os.fsencode(folder)
     found = []
@@ -31,7 +29,7 @@ def names(folder: Path) -> list[str]:
 
 
 @functools.lru_cache(maxsize=16)
-def lines(path: Path) -> list[bytes]:
+def lines(path):
     """Return the lines of a file that nobody changes, cut at line feeds."""
     data = path.read_bytes()
     if data[:2] == b"\x1f\x8b":
@@ -43,14 +41,14 @@ def lines(path: Path) -> list[bytes]:
     return data.split(b"\n")
 
 
-def line(path: Path, number: int) -> str:
+def line(path, number):
     """Return a line of a file, counted in line feeds from 1."""
     found = lines(path)
     assert 1 <= number <= len(found), (path, number, len(found))
     return found[number - 1].decode("utf-8", "replace").rstrip("\r")
 
 
-def record(path: Path, physical_offset: int) -> bytes:
+def record(path, physical_offset):
     """Return the header of the record that says it is stored at this offset."""
     base = int(path.name) if len(path.name) == 20 and path.name.isdigit() else 0
     base = base if base < 2**63 else 0  # Offsets are longs: what no long holds is a name like any other.
@@ -62,7 +60,7 @@ def record(path: Path, physical_offset: int) -> bytes:
     return head
 
 
-def check(findings: dict[str, Any], evidence: Path) -> int:
+def check(findings, evidence):
     """Check that every reference is to a line or record that is there and reads so; return how many there are."""
     count = 0
     for finding in findings["findings"]:

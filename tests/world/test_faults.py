@@ -61,7 +61,7 @@ def test_a_temporary_folder_is_gone_with_its_process_and_with_the_next_after_a_k
     assert all((tmp_path / name / "pasted.txt").exists() for name in names[1:])
 
 
-def test_a_watch_that_is_stopped_while_it_reads_blames_no_file(tmp_path, monkeypatch):
+def test_a_watch_that_is_stopped_blames_no_file_and_settings_that_are_none_are_said_once(tmp_path, monkeypatch):
     def stopped(*_):
         raise run.Stopped
 
@@ -71,6 +71,11 @@ def test_a_watch_that_is_stopped_while_it_reads_blames_no_file(tmp_path, monkeyp
     with pytest.raises(run.Stopped):
         watch.step()
     assert not watch.figures.unread
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    strange.put(tmp_path / "rmq-kit" / "config.toml", 'lang = "zh"\nlanguage = "en"\n[triage]\nout = "x"\n')
+    ended = CliRunner().invoke(main.cli, ["explain", "putMessage message topic length too long 149"])
+    assert ended.exit_code == 0 and ended.stderr.count("\n") == 1
+    assert ended.stderr.count("language") == 1 and "triage" in ended.stderr and "tz_broker" in ended.stderr
 
 
 def test_no_loopback_is_said_before_an_engine_waits_for_it(tmp_path, monkeypatch):
@@ -81,11 +86,3 @@ def test_no_loopback_is_said_before_an_engine_waits_for_it(tmp_path, monkeypatch
     strange.put(tmp_path / "logs" / "x.log", strange.LOG)
     ended = CliRunner().invoke(main.cli, ["triage", str(tmp_path / "logs"), "--workspace", str(tmp_path / "w")])
     assert (ended.exit_code, ended.stderr) == (2, "127.0.0.1: Network is unreachable; the engine listens there\n")
-
-
-def test_settings_that_are_none_are_said_once(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    strange.put(tmp_path / "rmq-kit" / "config.toml", 'lang = "zh"\nlanguage = "en"\n[triage]\nout = "x"\n')
-    ended = CliRunner().invoke(main.cli, ["explain", "putMessage message topic length too long 149"])
-    assert ended.exit_code == 0 and ended.stderr.count("\n") == 1
-    assert ended.stderr.count("language") == 1 and "triage" in ended.stderr and "tz_broker" in ended.stderr

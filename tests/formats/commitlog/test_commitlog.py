@@ -11,6 +11,7 @@ import recorded
 import stores
 import zstandard
 from pyspark.sql.datasource import EqualTo, GreaterThan, In, LessThanOrEqual
+from recorded import BIG, DECODED
 from table import rows_of
 
 from kit.formats.commitlog import batches, schema, segments, trace_contexts
@@ -40,9 +41,7 @@ def said_by_rocketmq(record):
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=pytest.mark.recordings) if n in recorded.BIG else n for n in recorded.DECODED]
-)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.recordings) if n in BIG else n for n in DECODED])
 def test_every_record_is_what_rocketmq_says(name, tmp_path):
     expected = recorded.truth(name)
     count = 0
@@ -67,7 +66,7 @@ def test_every_record_is_what_rocketmq_says(name, tmp_path):
         assert covered + sum(row["end"] - row["start"] for row in gaps) == len(data)
         path.unlink()
     assert next(expected, None) is None
-    assert count > (50_000 if name in recorded.BIG else 0)
+    assert count > (50_000 if name in BIG else 0)
 
 
 def test_a_sparse_tail_is_a_zero_tail_and_not_read(tmp_path):
@@ -162,20 +161,12 @@ def test_a_context_of_each_kind(fields, expected):
     assert {name: row.get(name) for name in expected} == expected and row["problem"] is None
 
 
-def test_contexts_glued_together_come_apart():
+def test_contexts_glued_together_come_apart_and_what_does_not_fit_is_said():
     glued = "SubAfter\x01r\x01A\x015\x01true\x01k\x010SubAfter\x01r\x01B\x016\x01true\x01k\x012SubBefore\x011700000000123\x01R\x01g\x01r\x01C\x010\x01k\x02"
-    rows = list(trace_contexts.contexts(glued))
-    assert [(r["type"], r["msg_id"], r.get("context_code"), r["problem"]) for r in rows] == [
-        ("SubAfter", "A", 0, None),
-        ("SubAfter", "B", 2, None),
-        ("SubBefore", "C", None, None),
-    ]
-
-
-@pytest.mark.parametrize("text", ["Other x", "Pub x", "Recall never R g t I true", "Recall 1 R g t I perhaps"])
-def test_what_does_not_fit_is_said(text):
-    row = one(*text.split())
-    assert row["problem"] == "fields"
+    rows = [(r["type"], r["msg_id"], r.get("context_code"), r["problem"]) for r in trace_contexts.contexts(glued)]
+    assert rows == [("SubAfter", "A", 0, None), ("SubAfter", "B", 2, None), ("SubBefore", "C", None, None)]
+    unfit = ["Other x", "Pub x", "Recall never R g t I true", "Recall 1 R g t I perhaps"]
+    assert [one(*text.split())["problem"] for text in unfit] == ["fields"] * 4
 
 
 def read(data, folder):
@@ -184,21 +175,17 @@ def read(data, folder):
     return [row for batch in trace_contexts.trace_rows(file, 0, file.used) for row in batch.to_pylist()]
 
 
-def test_traces_in_a_topic_of_their_own_are_found_by_their_body(tmp_path):
+def test_traces_name_stored_messages_and_are_found_by_their_body(tmp_path):
     body = b"SubAfter\x01r\x01A\x015\x01true\x01k\x010\x02"
     trace = stores.Record(topic=b"mine", body=body)
     made = stores.store([trace, stores.Record(body=b"Publish"), trace])
     found = [(r["type"], r["msg_id"], r["physical_offset"]) for r in read(made.data, tmp_path)]
     assert found == [("SubAfter", "A", made.spans[0][0]), ("SubAfter", "A", made.spans[2][0])]
-
-
-def test_recorded_traces_name_stored_messages(tmp_path):
     rows = [row for data in recorded.commitlog("healthy-traced").values() for row in read(data, tmp_path)]
     records = list(recorded.truth("healthy-traced"))
     stored = {record["msg_id"]: record for record in records}
-    assert {row["physical_offset"] for row in rows} == {
-        r["physical_offset"] for r in records if r["topic"] == "RMQ_SYS_TRACE_TOPIC"
-    }
+    traces = [record for record in records if record["topic"] == "RMQ_SYS_TRACE_TOPIC"]
+    assert {row["physical_offset"] for row in rows} == {record["physical_offset"] for record in traces}
     assert not any(row["problem"] for row in rows)
     sends = [row for row in rows if row["type"] == "Pub"]
     assert sends
@@ -206,16 +193,12 @@ def test_recorded_traces_name_stored_messages(tmp_path):
         record = stored[row["offset_msg_id"]]
         properties = record["properties"]
         # A delayed message was stored under another topic than the client sent it to.
-        assert (row["msg_id"], row["topic"], row["keys"]) == (
-            properties["UNIQ_KEY"],
-            properties.get("REAL_TOPIC", record["topic"]),
-            properties.get("KEYS"),
-        )
+        assert row["topic"] == properties.get("REAL_TOPIC", record["topic"])
+        assert (row["msg_id"], row["keys"]) == (properties["UNIQ_KEY"], properties.get("KEYS"))
         assert 0 <= record["store_timestamp"] / 1000 - row["time"].timestamp() < 60
     # The KEYS of a trace message are the ids and keys of what it tells.
-    told: dict[int, set[str]] = {}
+    told = {}
     for row in rows:
         told.setdefault(row["physical_offset"], set()).update({row["msg_id"], *(row["keys"] or "").split(" ")})
-    for record in records:
-        if record["topic"] == "RMQ_SYS_TRACE_TOPIC":
-            assert set(record["properties"]["KEYS"].split(" ")) <= told[record["physical_offset"]]
+    for record in traces:
+        assert set(record["properties"]["KEYS"].split(" ")) <= told[record["physical_offset"]]

@@ -39,9 +39,7 @@ def check(raws):
         expected = oracle.row(made.data, start)
         assert schema.as_dict(row[schema.TEXT]) == dict(row["properties"]) == expected["properties"]
         assert {name: row[name] for name in SAME} == {name: expected[name] for name in SAME}
-        assert {name: row[schema.promoted(name)] for name in schema.PROMOTED} == {
-            name: expected["properties"].get(name) for name in schema.PROMOTED
-        }
+        assert all(row[schema.promoted(name)] == expected["properties"].get(name) for name in schema.PROMOTED)
 
 
 NAME = st.one_of(
@@ -66,10 +64,13 @@ def test_records_of_one_client_have_the_same_names_and_one_record_many_items():
     check([b"\x02".join(b"n%d\x01v" % n for n in range(3000)), b"\x02" * 500, b"\x02".join([b"n\x01v"] * 2000)])
 
 
-@pytest.mark.parametrize("different", [2, 8, 9, 25])
-def test_values_that_come_again_in_turn(different):
+def test_values_come_again_in_turn_and_shapes_of_any_length_repeat():
     plain = b"UNIQ_KEY\x01%06d\x02REAL_TOPIC\x01orders\x02mine\x01%030d\x02PGROUP\x01g%02d\x02CLUSTER\x01c%030d"
-    check([plain % (n, n, n % different, n % 3) for n in range(120)])
+    for different in (2, 8, 9, 25):
+        check([plain % (n, n, n % different, n % 3) for n in range(120)])
+    for size in (0, 7, 31, 32, 33, 64, 2030, 2100):
+        text = b"PGROUP\x01%b\x02mine\x01" + b"v" * size + b"\x02TAGS\x01%b"
+        check([text % (b"group-%d" % (n % 2), b"t%d" % (n % 3)) for n in range(12)])
 
 
 def test_message_traces_are_told_by_how_their_bodies_begin():
@@ -109,9 +110,7 @@ def test_the_map_of_a_case_is_rocketmqs(spark):
 
 
 @pytest.mark.parametrize(("topic", "properties", "flags", "expected"), rows_of(__file__, "stages"))
-def test_stages_are_told_by_what_the_broker_writes_and_originals_by_what_producers_do(
-    topic, properties, flags, expected
-):
+def test_stages_are_told_by_what_broker_and_producers_write(topic, properties, flags, expected):
     raw = properties.replace("=", "\x01").replace(" ", "\x02").encode()
     other = stores.Record(topic=b"other", properties=b"REAL_TOPIC\x01other")
     made = stores.store([other, stores.Record(topic=topic.encode(), properties=raw, sys_flag=flags), other])
@@ -120,19 +119,11 @@ def test_stages_are_told_by_what_the_broker_writes_and_originals_by_what_produce
     assert before["stage"] == behind["stage"] == "original"
 
 
-PLAIN = b"UNIQ_KEY\x01%04d\x02REAL_TOPIC\x01orders-paid\x02mine\x01value\x02PGROUP\x01g1\x02"
-
-
 @pytest.mark.parametrize(("old", "new"), rows_of(__file__, "changes"))
 def test_records_of_one_shape_are_told_apart_by_any_byte(old, new):
     """Names, separators and values that change while all lengths stay: each change against the unchanged text."""
-    changed = PLAIN.replace(old.encode("latin-1"), new.encode("latin-1"))
-    assert changed != PLAIN
-    same = [PLAIN % n for n in range(6)]
+    plain = b"UNIQ_KEY\x01%04d\x02REAL_TOPIC\x01orders-paid\x02mine\x01value\x02PGROUP\x01g1\x02"
+    changed = plain.replace(old.encode("latin-1"), new.encode("latin-1"))
+    assert changed != plain
+    same = [plain % n for n in range(6)]
     check([*same, changed % 7, *same, changed % 8, changed % 9, changed % 10])
-
-
-@pytest.mark.parametrize("size", [0, 7, 31, 32, 33, 64, 2030, 2100])
-def test_shapes_of_any_length_repeat(size):
-    text = b"PGROUP\x01%b\x02mine\x01" + b"v" * size + b"\x02TAGS\x01%b"
-    check([text % (b"group-%d" % (n % 2), b"t%d" % (n % 3)) for n in range(12)])

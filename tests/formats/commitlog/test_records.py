@@ -1,11 +1,11 @@
-"""The record kernels against a plain-Python twin on damaged stores."""
+"""The record kernels against a plain-Python twin on damaged stores, and on the whole ones that the benchmarks generate."""
 
 import itertools
 import random
 import struct
 import tempfile
+from collections import defaultdict
 from pathlib import Path
-from typing import Any
 
 import effort
 import oracle
@@ -16,7 +16,9 @@ from folders import put
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks import generate
 from kit.formats.commitlog import batches, records, schema, segments
+from kit.formats.commitlog.schema import Wanted
 
 ALL = schema.Wanted(tuple(schema.FIELDS))
 SOME = schema.Wanted(("physical_offset", "store_size", "properties", "problem"))
@@ -36,8 +38,7 @@ def read(data, base, head):
 
 def pieces(file, borders, wanted):
     """Read ranges of a file one by one."""
-    rows: list[Any] = []
-    gaps: list[Any] = []
+    rows, gaps = [], []
     for start, stop in itertools.pairwise(borders):
         for batch in segments.messages(file, start, stop, wanted):
             batch.validate(full=True)
@@ -49,10 +50,8 @@ def pieces(file, borders, wanted):
 
 def covered(rows, gaps, base, head, length):
     """Say whether records (with entry header) and gaps cover each byte once."""
-    parts = sorted(
-        [(r["physical_offset"] - base - head, r["physical_offset"] - base + r["store_size"]) for r in rows]
-        + [(a, b) for a, b, _ in gaps]
-    )
+    places = [(r["physical_offset"] - base, r["store_size"]) for r in rows]
+    parts = sorted([(at - head, at + size) for at, size in places] + [(a, b) for a, b, _ in gaps])
     ends = [0] + [end for _, end in parts]
     return [start for start, _ in parts] == ends[:-1] and ends[-1] == length
 
@@ -131,7 +130,7 @@ GAPS = [
 ]  # fmt: skip
 UNFILLED = struct.pack(">ii", -1, 60)
 """As MmapFileList of DLedger begins its filler."""
-GAPS_OF_ENTRIES = [
+ENTRY_GAPS = [
     (ENTRIES[: ENTRY + 40], [(ENTRY, ENTRY + 40, "truncated")]),
     # An entry that belongs elsewhere, whole or cut.
     (ENTRIES[:ENTRY] + ENTRIES[:ENTRY], [(ENTRY, 2 * ENTRY, "corrupt")]),
@@ -145,9 +144,7 @@ GAPS_OF_ENTRIES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("head", "data", "gaps"), [(0, *row) for row in GAPS] + [(48, *row) for row in GAPS_OF_ENTRIES]
-)
+@pytest.mark.parametrize(("head", "data", "gaps"), [(0, *row) for row in GAPS] + [(48, *row) for row in ENTRY_GAPS])
 def test_reasons_of_what_is_no_record(head, data, gaps):
     assert read(data, 0, head)[1] == gaps
 
@@ -166,13 +163,22 @@ def test_sniffing_tells_logs_from_other_files():
     assert records.sniff(big.data[:65536]) == {"kind": "dledger", "base": 0}
 
 
-def test_renamed_files_get_their_base_from_the_records(tmp_path):
+def test_renamed_files_and_splits_inside_a_copy_of_a_record(tmp_path):
     made = stores.store([stores.Record()] * 5, base=3 << 30)
     for name in ("00000000000000000000", "copy-of-log.bin"):
         (tmp_path / name).write_bytes(made.data)
         assert segments.examine(name, str(tmp_path / name)).base == 3 << 30
     (tmp_path / "00000000000000000512").write_bytes(bytes(512))
     assert segments.examine("log/00000000000000000512", str(tmp_path / "00000000000000000512")).base == 512
+    first = stores.Record(body=b"a" * 300)
+    at = len(first.encode(0))
+    inner = stores.Record(body=b"inner").encode(at + 88)
+    made = stores.store([first, stores.Record(body=inner + b"z" * 200), first])
+    assert made.data[at + 88 :].startswith(inner)
+    path = tmp_path / "log"
+    path.write_bytes(made.data)
+    file = segments.examine("f", str(path))
+    assert len(pieces(file, [0, at + 40, file.used], SOME)[0]) == 3
 
 
 @pytest.mark.parametrize("dledger", [False, True])
@@ -197,20 +203,23 @@ def test_splitting_a_file_changes_nothing(dledger, tmp_path, monkeypatch):
             assert pieces(file, [*range(0, file.used, step), file.used], SOME) == whole
 
 
-def test_a_copy_of_a_record_inside_a_body_is_passed_over_at_a_split(tmp_path):
-    first = stores.Record(body=b"a" * 300)
-    at = len(first.encode(0))
-    inner = stores.Record(body=b"inner").encode(at + 88)
-    made = stores.store([first, stores.Record(body=inner + b"z" * 200), first])
-    assert made.data[at + 88 :].startswith(inner)
-    path = tmp_path / "log"
-    path.write_bytes(made.data)
-    file = segments.examine("f", str(path))
-    assert len(pieces(file, [0, at + 40, file.used], SOME)[0]) == 3
-
-
 def test_times_no_calendar_has_are_null_and_said():
     made = stores.store([stores.Record(born=-1), stores.Record(stored=2**62)])
     rows, _ = read(made.data, 0, 0)
     unknown = [(r["born_timestamp"] is None, r["store_timestamp"] is None, r["problem"]) for r in rows]
     assert unknown == [(True, False, "timestamp"), (False, True, "timestamp")]
+
+
+@pytest.mark.seconds
+def test_every_record_is_whole_and_has_its_place(tmp_path, monkeypatch):
+    monkeypatch.setattr(generate, "UNITS", 2_000)
+    queues = defaultdict(list)
+    for path in generate.write(tmp_path, 3_000_000, 750_000):
+        file = segments.examine(path.name, str(path))
+        assert {row["reason"] for gap in segments.skipped(file, 0, file.used) for row in gap.to_pylist()} <= {"blank"}
+        for batch in segments.messages(file, 0, file.used, Wanted(("topic", "queue_id", "queue_offset", "problem"))):
+            for row in batch.to_pylist():
+                assert row["problem"] is None
+                queues[row["topic"], row["queue_id"]].append(row["queue_offset"])
+    assert sum(map(len, queues.values())) > 2 * generate.UNITS
+    assert all(offsets == list(range(offsets[0], offsets[0] + len(offsets))) for offsets in queues.values())

@@ -54,19 +54,23 @@ def test_what_is_told_of_a_paste_a_zone_and_the_documented_table():
     assert sniff(paste.encode(), "what they said.txt") == {
         "source": "text", "layout": "broker", "encoding": None, "seconds_twice": True,
     }  # fmt: skip
-    assert [zone(t) for t in (None, "", "+08:00", "-0330", "GMT+8", "UTC", "Asia/Shanghai")] == [
-        None, None, 480, -210, 480, 0, "Asia/Shanghai",
-    ]  # fmt: skip
+    zones = {
+        None: None,
+        "": None,
+        "+08:00": 480,
+        "-0330": -210,
+        "GMT+8": 480,
+        "UTC": 0,
+        "Asia/Shanghai": "Asia/Shanghai",
+    }
+    assert {text: zone(text) for text in zones} == zones
 
 
-@pytest.mark.parametrize(
-    ("line", "layout", "level", "thread", "logger", "message"), rows_of(__file__, "relatives_of_the_layouts")
-)
-def test_relatives_of_the_layouts(tmp_path, line, layout, level, thread, logger, message):
+@pytest.mark.parametrize("relative", rows_of(__file__, "relatives_of_the_layouts"), ids=str)
+def test_relatives_of_the_layouts(tmp_path, relative):
+    line, *fields = relative
     (row,) = read(tmp_path, line)
-    assert (row["layout"], row["level"], row["thread"], row["logger"], row["message"]) == (
-        layout, level, thread, logger, message,
-    )  # fmt: skip
+    assert [row[name] for name in ("layout", "level", "thread", "logger", "message")] == fields
     assert row["ts"].replace(microsecond=0).minute == 22
 
 
@@ -101,21 +105,16 @@ def test_spark_reads_and_selects(spark, tmp_path):
     from pyspark.sql import functions as F  # noqa: N812
 
     path = tmp_path / "renamed"
-    path.write_text(
-        "2024-05-14 10:22:31 WARN SendMessageThread_1 - putMessage message topic length too long 149\n\tat a.B\n" * 3
-    )
+    line = "2024-05-14 10:22:31 WARN SendMessageThread_1 - putMessage message topic length too long 149\n"
+    path.write_text(f"{line}\tat a.B\n" * 3)
     files = json.dumps([{"file": "s.log", "path": str(path), "source": "store"}])
     plain = spark.read.format("rocketmq.log").option("files", files).load()
     assert plain.columns == [
         "file", "line", "lines", "ts", "ts_text", "level", "thread", "logger", "source", "message", "trace", "layout",
     ]  # fmt: skip
     logs = spark.read.format("rocketmq.log").option("files", files).option("events", "true").load()
-    rows = (
-        logs.where(F.array_contains("events", "topic-too-long"))
-        .select("line", "offset", F.col("ts").cast("long").alias("s"))
-        .orderBy("line")
-        .collect()
-    )
+    found = logs.where(F.array_contains("events", "topic-too-long")).orderBy("line")
+    rows = found.select("line", "offset", F.col("ts").cast("long").alias("s")).collect()
     assert [tuple(r) for r in rows] == [(n, (n - 1) // 2 * 100, 1715653351) for n in (1, 3, 5)]
 
 
@@ -149,31 +148,20 @@ PROGRAMS = {"src/FastFailure.java": JAVA, "checker.py": PYTHON, "bin/mqbroker.cm
 
 
 def found(tmp_path, **files):
-    case = opened(tmp_path, files)
-    return {
-        f["cause"]: f["verdict"] for f in kit.triage(case)["findings"] if f["verdict"] in ("confirmed", "suspected")
-    }
+    findings = kit.triage(opened(tmp_path, files))["findings"]
+    return {f["cause"]: f["verdict"] for f in findings if f["verdict"] in ("confirmed", "suspected")}
 
 
-def test_programs_are_no_logs(tmp_path):
+def test_programs_and_code_in_a_paste_show_nothing_but_the_lines_around_it_do(tmp_path):
     assert found(tmp_path, **PROGRAMS) == {}
     assert {item.kind for item in inventory.take(tmp_path / "e", tmp_path / "ws").items} == {"source_code"}
-
-
-@pytest.mark.parametrize(
-    "text", [PRINTED * 20, '{\n"message": "CODE: 2",\n"status": 500,\n"data": {}\n}\n', "brokerName=broker-a\n# if;\n"]
-)
-@pytest.mark.parametrize("name", ["trace.java", "trace.txt"])
-def test_what_a_program_printed_is_none(text, name):
-    assert not source_code.is_program(text, name)
-
-
-def test_the_name_alone_does_not_make_a_program():
-    assert source_code.is_program(JAVA, "FastFailure.java") and not source_code.is_program(JAVA, "question.md")
-    assert not source_code.is_program("why?\nthe broker is busy\n", "question.py")
-
-
-def test_code_in_a_paste_shows_nothing_but_the_lines_around_it_do(tmp_path):
     assert found(tmp_path / "code", **{"question.md": f"Why does the broker call this?\n\n```java\n{JAVA}```\n"}) == {}
     shown = found(tmp_path / "both", **{"question.txt": f"I see\n{PRINTED}and the source says\n{JAVA}"})
     assert shown == {"broker-busy": "confirmed"}
+
+
+def test_neither_the_name_nor_what_a_program_printed_makes_a_program():
+    texts = [PRINTED * 20, '{\n"message": "CODE: 2",\n"status": 500,\n"data": {}\n}\n', "brokerName=broker-a\n# if;\n"]
+    assert not any(source_code.is_program(text, name) for text in texts for name in ("trace.java", "trace.txt"))
+    assert source_code.is_program(JAVA, "FastFailure.java") and not source_code.is_program(JAVA, "question.md")
+    assert not source_code.is_program("why?\nthe broker is busy\n", "question.py")

@@ -31,7 +31,7 @@ def write(tmp_path, data):
 
 def fold(text):
     """Plain Python twin for broker logs: (line, lines, message, trace)."""
-    out: list[list] = []
+    out = []
     seen = False
     body = text.split("\n")
     if body[-1] == "":
@@ -146,6 +146,5 @@ LONG = rows_of(__file__, "long")
 @pytest.mark.parametrize("blank", ["\u00a0", "&nbsp;", "\u202f"])
 def test_blanks_of_web_pages_are_blanks(tmp_path, blank):
     found = rows(write(tmp_path, "\n".join(line.replace(" ", blank) for line in LONG)), source=None)
-    assert [(r["line"], r["level"], r["message"]) for r in found] == [
-        (n, line.split(" ")[2], line.split(" - ")[1]) for n, line in enumerate(LONG, 1)
-    ]
+    wanted = [(n, line.split(" ")[2], line.split(" - ")[1]) for n, line in enumerate(LONG, 1)]
+    assert [(r["line"], r["level"], r["message"]) for r in found] == wanted

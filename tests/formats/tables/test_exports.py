@@ -40,6 +40,8 @@ def test_a_table_in_any_form_is_a_member_of_its_file(text, tmp_path):
 def test_several_printed_tables_and_values_in_lines_of_json(tmp_path):
     found = list(exports.of_printed(f"{BOXED}\nand the consumers:\n{VERTICAL}\n{PSQL}".splitlines()))
     assert found == [(f"table {n}", cells) for n in (1, 2, 3) for cells in TABLE]
+    others = rows_of(__file__, "lines_that_only_look_like_rules")
+    assert [lines for lines in others if list(exports.of_printed(lines))] == []
     row = {"ok": True, "sum": 1.5, "tags": ["a"], "none": None, "in": {"a": 1}}
     values = [["true", "1.5", '["a"]', "", '{"a": 1}']]
     path = put(tmp_path / "t", f"{json.dumps(row)}\n" * 2)
@@ -47,42 +49,17 @@ def test_several_printed_tables_and_values_in_lines_of_json(tmp_path):
     assert found and [cells for _, cells in found] == [[*row], *values, *values]
 
 
-@pytest.mark.parametrize("lines", rows_of(__file__, "lines_that_only_look_like_rules"))
-def test_lines_that_only_look_like_rules(lines):
-    assert list(exports.of_printed(lines)) == []
-
-
-def book(path, sheets):
-    """Write a workbook with what a reader needs and nothing else."""
-    main = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
-    relations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-    package = "http://schemas.openxmlformats.org/package/2006"
-
-    def cell(value):
-        if isinstance(value, str):
-            return f'<c t="inlineStr"><is><t>{escape(value)}</t></is></c>'
-        return f"<c><v>{value}</v></c>"
-
-    def linked(name, kind, target):
-        return f'<Relationship Id="{name}" Type="{relations}/{kind}" Target="{target}"/>'
-
-    listed = "".join(f'<sheet name="{escape(s)}" sheetId="{n}" r:id="r{n}"/>' for n, s in enumerate(sheets, 1))
-    links = "".join(linked(f"r{n}", "worksheet", f"worksheets/s{n}.xml") for n, _ in enumerate(sheets, 1))
-    document = linked("r", "officeDocument", "xl/workbook.xml")
-    parts = {
-        "[Content_Types].xml": f'<Types xmlns="{package}/content-types"/>',
-        "_rels/.rels": f'<Relationships xmlns="{package}/relationships">{document}</Relationships>',
-        "xl/workbook.xml": f'<workbook {main} xmlns:r="{relations}"><sheets>{listed}</sheets></workbook>',
-        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships">{links}</Relationships>',
-    }
-    for n, rows in enumerate(sheets.values(), 1):
-        data = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in rows)
-        parts[f"xl/worksheets/s{n}.xml"] = f"<worksheet {main}><sheetData>{data}</sheetData></worksheet>"
-    return put(path, zip_of({name: text.encode() for name, text in parts.items()}))
+def sheet(rows):
+    """Write a sheet whose cells are texts or numbers."""
+    text = '<c t="inlineStr"><is><t>{}</t></is></c>'
+    cells = [[text.format(escape(v)) if isinstance(v, str) else f"<c><v>{v}</v></c>" for v in row] for row in rows]
+    return rows_of(__file__, "sheet").format("".join(f"<row>{''.join(row)}</row>" for row in cells))
 
 
 def test_workbook_and_what_is_none(tmp_path, monkeypatch):
-    path = book(tmp_path / "b.xlsx", {"Result 1": TABLE, "空": [], "n": [["id", "sum"], [20260001, 1.5]]})
+    sheets = [TABLE, [], [["id", "sum"], [20260001, 1.5]]]
+    parts = rows_of(__file__, "workbook") | {f"xl/worksheets/s{n}.xml": sheet(rows) for n, rows in enumerate(sheets, 1)}
+    path = put(tmp_path / "b.xlsx", zip_of({name: text.encode() for name, text in parts.items()}))
     assert exports.is_workbook(path, path.read_bytes())
     found = list(exports.of_workbook(path))
     assert [cells for name, cells in found if name == "Result 1"] == TABLE

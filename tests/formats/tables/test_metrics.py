@@ -41,9 +41,8 @@ def test_values_of_an_output(tmp_path, given):
 
 @pytest.mark.parametrize(("text", "expected"), rows_of(__file__, "printed_times_become_instants_or_nothing"))
 def test_printed_times_become_instants_or_nothing(text, expected):
-    assert metrics.moment(text, converter(None)) == (
-        None if expected is None else 1000 * int(utc(expected).timestamp() * 1000)
-    )
+    at = None if expected is None else 1000 * int(utc(expected).timestamp() * 1000)
+    assert metrics.moment(text, converter(None)) == at
 
 
 @pytest.mark.parametrize("text", rows_of(__file__, "df"))
@@ -58,7 +57,7 @@ def test_a_time_comes_from_a_line_before(tmp_path, before, seconds):
     assert times == {None if seconds is None else utc(seconds)}
 
 
-def test_one_file_of_several_outputs(tmp_path):
+def test_one_file_of_several_outputs_and_one_between_log_lines(tmp_path):
     """A line of 300 kB between them is one line."""
     text = f"2026-11-23 10:22:31\n{DF}\n{'x' * 300_000}\n{VMSTAT}\n{SAR}"
     found = rows(tmp_path, text)
@@ -66,9 +65,7 @@ def test_one_file_of_several_outputs(tmp_path):
     assert each == {"df": 3, "vmstat": 17, "sar": 6 + 5} and len(found) == sum(each.values())
     lines = text.split("\n")
     assert all(row["subject"] in lines[row["line"] - 1] for row in found if row["subject"])
-
-
-def test_an_output_between_log_lines_is_read_as_well(tmp_path):
+    # An output between log lines is read as well.
     log = "2026-11-23 10:22:31 WARN main - broker busy, start flow control for a while\n"
     assert not host_heads.sniff((log + DF).encode())
     case = opened(tmp_path, {"paste.txt": "what is this?\n" + log + DF + log})

@@ -57,7 +57,7 @@ def test_no_line_of_a_recorded_output_is_left_as_text(name):
 WITHIN = rows_of(__file__, "within")
 
 
-def test_tables_between_log_lines():
+def test_tables_between_log_lines_and_connections_as_the_dashboard_lists_them():
     assert mqadmin.is_quoted(WITHIN.encode()) and not mqadmin.sniff(WITHIN.encode())
     found = list(mqadmin.parse_quoted(WITHIN.encode()))
     lines = WITHIN.split("\n")
@@ -70,14 +70,9 @@ def test_tables_between_log_lines():
     assert [v for (_, name), v in named.items() if name == "#Version"] == ["V4_6_0", "V4_6_0"]
     assert [v for (_, name), v in named.items() if name in ("argument:-g", "Diff Total")] == ["orders_group", "2"]
     assert "text" not in {name for _, name in named}
-
-
-@pytest.mark.parametrize("text", ["#Topic of the day: brokers", "see #Cluster Name", "# Topic\nlog"])
-def test_what_holds_no_table(text):
-    assert not mqadmin.is_quoted(f"2024-05-14 10:22:31 WARN main - x\n{text}\n".encode())
-
-
-def test_connections_as_the_dashboard_lists_them():
+    for text in ("#Topic of the day: brokers", "see #Cluster Name", "# Topic\nlog"):
+        assert not mqadmin.is_quoted(f"2024-05-14 10:22:31 WARN main - x\n{text}\n".encode())
+    # Connections as the dashboard lists them.
     text = "two have one id\nClientId | ClientAddr | Language | Version\n172.17.0.1@170 | 10.0.0.2:48864 | JAVA | V4_5_1\n> 172.17.0.1@170\t10.0.0.3:48112\tGO\tV4_9_4\nwhy?\n"
     assert mqadmin.is_quoted(text.encode())
     rows = [(line, value) for line, _, block, _, value in mqadmin.parse_quoted(text.encode()) if block]
@@ -124,9 +119,8 @@ def test_checkpoint_broker_conf_and_damaged_json():
 
 
 NAME = st.text("abcXYZ019_-%|@", min_size=1, max_size=20)
-TABLE = st.dictionaries(
-    NAME, st.dictionaries(st.integers(0, 99), st.integers(-1, 2**62), min_size=1, max_size=4), max_size=5
-)
+QUEUES = st.dictionaries(st.integers(0, 99), st.integers(-1, 2**62), min_size=1, max_size=4)
+TABLE = st.dictionaries(NAME, QUEUES, max_size=5)
 
 
 def as_fastjson(table, space):
@@ -140,9 +134,8 @@ def as_fastjson(table, space):
 @given(table=TABLE, space=st.sampled_from(("", "\n\t", " ", "\r\n")), bom=st.booleans())
 def test_offsets_without_quotes_are_read(table, space, bom):
     text = ("\ufeff" if bom else "") + as_fastjson(table, space)
-    assert store_json.parse_json(text)["offsetTable"] == {
-        name: {str(q): v for q, v in queues.items()} for name, queues in table.items()
-    }
+    wanted = {name: {str(q): v for q, v in queues.items()} for name, queues in table.items()}
+    assert store_json.parse_json(text)["offsetTable"] == wanted
 
 
 @pytest.mark.parametrize("text", ["[" * 200_000, '{"a":' * 100_000, "{1:" * 100_000])
