@@ -1,4 +1,5 @@
-"""What a row of data expects of a finding: a verdict, or {verdict, figures, steps, claims, quotes, places, asks, says, unsaid, nowhere, advises, window}.
+"""What a row of data expects of a finding: a verdict, or {verdict, figures, steps, claims, quotes, places, asks, says, unsaid, nowhere, advises, window,
+consequence_of}.
 
 Figures and steps that are named, words of a step's claim and of the lines it quotes and their places, of what is asked for ("" for anything), words its summary must have or
 not, words that stand nowhere in the finding, words of its first remedy (`advises`,
@@ -26,6 +27,7 @@ def check(found, expected):
     assert all(places[name][: len(each)] == each for name, each in wanted.get("places", {}).items())
     window = found.window and [at.isoformat() for at in found.window]
     assert window == wanted.get("window", window)
+    assert [*found.consequence_of] == wanted.get("consequence_of", [*found.consequence_of])
     asked = " ".join(f"{each.artefact.render()} {each.command} {each.why.render()}" for each in found.missing)
     assert all(words in asked and asked for words in wanted.get("asks", ()))
     advised = [remedy.action.render("en") for remedy in found.remedies[:1]] if "advises" in wanted else []
