@@ -38,7 +38,7 @@ BUDGETS: Final = {
     "watch": 1_330,
 }
 """Python lines a room may have. A room that is not listed has none: a new one is added here."""
-TESTS: Final = 14_030
+TESTS: Final = 14_000
 """Python lines all tests together may have, without the rows of data beside them."""
 
 

@@ -16,10 +16,7 @@ from kit.charts import messages
 from kit.report import console
 
 BEGIN = 1_715_652_000
-PROGRESS = """$ mqadmin consumerProgress -n 10.0.0.1:9876 -g billing
-#Topic                            #Broker Name                      #QID  #Broker Offset        #Consumer Offset      #Diff
-orders                            broker-a                          0     {end}                     {offset}                     {lag}
-"""
+PROGRESS = rows_of(__file__, "progress")
 
 
 def stored(folder, times, changed):

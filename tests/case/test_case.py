@@ -12,6 +12,7 @@ import pytest
 import recorded
 import stores
 from folders import opened, put
+from table import rows_of
 
 import kit
 from kit.case import tables, unreadable
@@ -111,9 +112,7 @@ def test_since_and_until_cut_on_read_and_a_second_opening_reads_no_evidence(case
     assert kit.open_case(SAMPLE, cache).messages.count() == counted
 
 
-PROGRESS = """#Topic          #Broker Name  #QID  #Broker Offset  #Consumer Offset  #Client IP  #Diff  #LastTime
-orders          broker-a       0     900             {offset}               10.0.0.9    9      2026-11-20 18:00:00
-"""
+PROGRESS = rows_of(__file__, "progress")
 OFFSETS = '{"offsetTable":{"orders@points":{0:%d}}}'
 
 
@@ -124,10 +123,7 @@ def test_a_window_cuts_outputs_and_copies_by_the_times_of_their_files(tmp_path, 
     moved = {"early": 100, "late": 700}
     files = {f"{name}/progress.txt": PROGRESS.format(offset=moved[name]) for name in minutes}
     files |= {f"{name}/consumerOffset.json": OFFSETS % moved[name] for name in minutes}
-    files["late/clusterList.txt"] = (
-        "#Cluster Name     #Broker Name            #BID  #Addr                  #Version                #InTPS(LOAD)\n"
-        "DefaultCluster    broker-a                0     10.0.0.1:10911         V4_9_4                  0.00(0,0ms)\n"
-    )
+    files["late/clusterList.txt"] = rows_of(__file__, "clusters")
     quoted = PROGRESS.format(offset=400).replace("\n", "\n> ")
     files["chat.txt"] = f"is this bad?\n> mqadmin consumerProgress -g points\n> {quoted}"
     files["broker.log"] = "2026-11-20 18:00:00 INFO main - The broker[broker-a, 10.0.0.1:10911] boot success.\n"
@@ -204,13 +200,10 @@ def test_results_are_kept_in_both_languages_and_harm_orders_root_causes(case):
     assert [found.cause for found in sorted(some, key=harm)] == ["loses", "twice", "waits", "a", "b", "none"]
 
 
-@pytest.mark.parametrize("said", [{"since": "yesterday"}, {"tz_app": "Mars/Olympus"}])
-def test_wrong_options_raise_at_once(said, tmp_path):
-    with pytest.raises(ValueError, match=r"yesterday|Mars"):
-        kit.open_case(tmp_path, tmp_path.parent / "c", **said)
-
-
-def test_columns_named_by_the_user(cache):
+def test_columns_named_by_the_user_and_wrong_options_raise_at_once(cache, tmp_path):
+    for said in ({"since": "yesterday"}, {"tz_app": "Mars/Olympus"}):
+        with pytest.raises(ValueError, match=r"yesterday|Mars"):
+            kit.open_case(tmp_path, tmp_path.parent / "c", **said)
     named = kit.open_case(recorded.whole(NAME), cache, rows=["o/t_order.csv:key=status,status=order_id"])
     [row] = named.rows.where("file = 'o/t_order.csv'").limit(1).collect()
     assert (row.key, row.status) == ("PAID", row.cells["order_id"])

@@ -5,6 +5,7 @@ import datetime as dt
 import folders
 import pandas as pd
 import pytest
+from table import rows_of
 
 from kit.analysis import brokers, setup, sizes
 from kit.causes import timeline
@@ -42,15 +43,7 @@ def test_the_last_start_says_what_is_in_force_and_the_timeline_shows_the_upgrade
     assert case.line(row["file"], row["line"]).endswith("rocketmqHome=/opt/rocketmq-all-5.1.4-bin-release")
 
 
-REFUSED = [
-    (6, "message size exceeded, msg total size: 5000000, msg body size: 4999000, maxMessageSize: 4194304", {"version": "4.9.3", "how": "total"}),
-    (7, "message size exceeded, msg total size: 5000000, msg body size: 4999000, maxMessageSize: 4194304", {"version": "5.1.4", "how": "body+64k"}),
-    (7, "message body size exceeded, msg total size: 1048789, msg body size: 1048577, maxMessageSize: 1048576",
-     {"how": "body+64k", "limit": 1048576, "known": "printed"}),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("day", "refused", "limits"), REFUSED)
+@pytest.mark.parametrize(("day", "refused", "limits"), rows_of(__file__, "refused"))
 def test_a_limit_is_that_of_the_release_which_refused_and_a_refused_body_prints_it(tmp_path, day, refused, limits):
     """store/CommitLog 4.9.3 compares the whole record, store/MessageExtEncoder 5.1.4 the body, and the record with 64 KiB more."""
     store = f"2024-05-{day:02} 18:00:00 WARN SendMessageThread_1 - {refused}\n"

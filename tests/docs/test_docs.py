@@ -62,6 +62,7 @@ ELSEWHERE = ("rmq-kit lab", "rmq-kit watch", "--master", "--remote")
 """What needs a broker or a cluster, or never ends, has tests of its own."""
 TABLE = rows_of(__file__, "table")
 """What README's table of commands lists, in an order in which each finds what it reads."""
+READ = {"parquet": pd.read_parquet, "csv": pd.read_csv, "jsonl": partial(pd.read_json, lines=True)}
 OPENED = {"notebook", "lab run"}
 """What opens JupyterLab or starts a broker."""
 
@@ -122,15 +123,12 @@ def test_the_snippet_of_readme_shows_the_messages_of_each_topic():
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize(
-    ("form", "read"),
-    [("parquet", pd.read_parquet), ("csv", pd.read_csv), ("jsonl", lambda path: pd.read_json(path, lines=True))],
-)
-def test_decoded_in_every_form_there_are_as_many_records(form, read, tmp_path):
+@pytest.mark.parametrize("form", READ)
+def test_decoded_in_every_form_there_are_as_many_records(form, tmp_path):
     case, records = recorded.case("producer-offline"), [*recorded.truth("producer-offline")]
     write.decoded(case, tmp_path, body=False, form=form)
     for table, places in (("messages", {t["physical_offset"] for t in records}), ("skipped", None)):
         files = [path for path in (tmp_path / table).iterdir() if path.name[0] not in "._"]
-        rows = pd.concat(map(read, files))
+        rows = pd.concat(map(READ[form], files))
         assert len(rows) == (len(records) if places else case.skipped.count())
         assert places is None or set(rows["physical_offset"]) == places

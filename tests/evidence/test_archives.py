@@ -128,23 +128,20 @@ def test_a_damaged_archive_in_a_tar_costs_nothing_but_itself(tmp_path, pack):
     assert {(r.file, r.reason) for r in found.refused} == {("t!/cut.zip", "damaged"), ("t!/cut.tgz", "damaged")}
 
 
-def test_filler_of_a_commit_log_is_no_tar_whatever_its_bytes_add_up_to(tmp_path):
+def test_filler_of_a_commit_log_is_no_tar_and_names_may_be_from_a_chinese_windows(tmp_path):
     # A filler of 3,981 bytes: its signed bytes add up to -256, and with eight blanks for a checksum to none.
     head = (3981).to_bytes(4, "big") + 0xCBD43194.to_bytes(4, "big")
     assert sum(np.frombuffer(head, np.int8).astype(int)) == -256
     contents, found = unpacked(tmp_path, {"00000000001073741824": head + bytes(5000)})
     assert list(contents) == ["00000000001073741824"] and not found.archives
+    raw = zip_of({"AAAAAAAA.log": LOG}).replace(b"AAAAAAAA", "日志文件".encode("gbk"))
+    assert list(unpacked(tmp_path / "names", {"a.zip": raw})[0]) == ["a.zip!/日志文件.log"]
 
 
 @pytest.mark.parametrize("cut", [archive_of_archives()[:12_000], gzip.compress(archive_of_archives())[:9_000]])
 def test_a_tar_that_ends_inside_an_archive_says_so(tmp_path, cut):
     contents, found = unpacked(tmp_path, {"t": cut})
     assert {r.file.split("!/")[0] for r in found.refused} == {"t"} and not contents
-
-
-def test_names_from_a_chinese_windows(tmp_path):
-    raw = zip_of({"AAAAAAAA.log": LOG}).replace(b"AAAAAAAA", "日志文件".encode("gbk"))
-    assert list(unpacked(tmp_path, {"a.zip": raw})[0]) == ["a.zip!/日志文件.log"]
 
 
 # --- what is made to fill disk or memory --------------------------------------------------------------------------------
@@ -217,21 +214,18 @@ def commitlog(tmp_path):
     return path
 
 
-def test_kernels_are_not_compiled_again_for_a_mapped_file(tmp_path):
+def test_kernels_are_not_compiled_again_for_a_mapped_file_and_a_shorter_one_is_named(tmp_path):
     (tmp_path / "x").write_bytes(b"abc")
     with open_raw(tmp_path / "x") as file:
         mapped = buffers.mapped(file, 3)
         assert numba.typeof(mapped) == numba.typeof(buffers.space(3))
         mapped[0] = 0
     assert (bytes(mapped), (tmp_path / "x").read_bytes()) == (b"\0bc", b"abc")
-
-
-@pytest.mark.parametrize("how", [buffers.mapped, lambda file, size: buffers.read(file, buffers.space(size), 0, size)])
-def test_a_file_that_is_shorter_than_it_was_is_named_so(tmp_path, how):
-    (tmp_path / "x").write_bytes(b"abc")
-    with open_raw(tmp_path / "x") as file, pytest.raises(Shrunk) as caught:
-        how(file, 5000)
-    assert (refusal("x", caught.value).reason, refusal("x", caught.value).detail) == ("shrunk", "3 / 5,000")
+    # One that is shorter than it was is named so.
+    for how in (buffers.mapped, lambda file, size: buffers.read(file, buffers.space(size), 0, size)):
+        with open_raw(tmp_path / "x") as file, pytest.raises(Shrunk) as caught:
+            how(file, 5000)
+        assert (refusal("x", caught.value).reason, refusal("x", caught.value).detail) == ("shrunk", "3 / 5,000")
 
 
 def test_a_commitlog(commitlog, monkeypatch):

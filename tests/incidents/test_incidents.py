@@ -41,7 +41,7 @@ def reports(tmp_path):
     return tmp_path
 
 
-def test_a_file_that_is_no_findings_json_is_named_and_the_others_are_read(reports):
+def test_a_file_that_is_no_findings_json_is_named_and_garbage_times_give_no_time(reports, tmp_path):
     put(reports, "cut", '{"schema": 1, "find')
     put(reports, "other", {"schema": 2})
     put(reports, "deep", "[" * 100_000)
@@ -49,11 +49,8 @@ def test_a_file_that_is_no_findings_json_is_named_and_the_others_are_read(report
     known, unread = history.read(reports)
     assert len(known) == 3
     assert sorted(said.render().split("/")[0] for said in unread) == ["cut", "deep", "other"]
-
-
-def test_garbage_times_give_no_time(tmp_path):
-    put(tmp_path, "a", findings({**BUSY, "window": ["yesterday", "9999-99-99"]}, first="²"))
-    assert history.read(tmp_path)[0][0].began is None
+    put(tmp_path / "g", "a", findings({**BUSY, "window": ["yesterday", "9999-99-99"]}, first="²"))
+    assert history.read(tmp_path / "g")[0][0].began is None
 
 
 def test_what_was_known_before_and_likeness_is_the_shared_weight_over_all_of_it(reports, tmp_path):

@@ -103,21 +103,20 @@ def test_copies_in_one_folder_whole_and_made_earlier(evidence, tmp_path):
     assert found.disagree == ()
 
 
-def test_a_table_without_rows_is_no_copy_of_the_one_whose_columns_it_has(tmp_path):
-    """Packed, as UTF-16 here, a file is hashed as it is read; an empty ledger says that nothing was handled there."""
-    head = "keys,uniq_key,result,at\n"
-    rows = "".join(f"K{n},7F0000012ACF0C387F446DE0523A{n:04X},OK,2026-11-22 08:03:37.{n:03}\n" for n in range(40))
-    found = take(tmp_path, {"p/points.csv": head.encode("utf-16"), "q/points.csv": (head + rows).encode("utf-16")})
-    assert [(i.kind, i.replica_of) for i in found.items] == [("rows", None)] * 2
-
-
-def test_photos_are_listed_and_nothing_is_recognised(tmp_path):
+def test_photos_are_listed_and_a_table_without_rows_is_no_copy_of_another(tmp_path):
     photo = b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + random.Random(1).randbytes(5000)
     found = take(tmp_path, {"photo.jpg": photo, "poem.txt": "Roses are red,\nviolets are blue.\n"})
     assert found.not_recognised == ("photo.jpg", "poem.txt") and not found.recognised
     # The head of hs_err_pid*.log as somebody copies it: no time, no word of RocketMQ, but a known problem.
     crash = "# There is insufficient memory for the Java Runtime Environment to continue.\n"
     assert [item.kind for item in take(tmp_path, {"crash.txt": crash}).items] == ["text"]
+    # Packed, as UTF-16 here, a file is hashed as it is read; an empty ledger says that nothing was handled there.
+    head = "keys,uniq_key,result,at\n"
+    rows = "".join(f"K{n},7F0000012ACF0C387F446DE0523A{n:04X},OK,2026-11-22 08:03:37.{n:03}\n" for n in range(40))
+    found = take(
+        tmp_path / "t", {"p/points.csv": head.encode("utf-16"), "q/points.csv": (head + rows).encode("utf-16")}
+    )
+    assert [(i.kind, i.replica_of) for i in found.items] == [("rows", None)] * 2
 
 
 def test_a_torn_first_page_or_filler_leaves_a_commitlog_what_it_is(evidence, tmp_path):
@@ -139,7 +138,7 @@ def test_workspace_inside_the_evidence_is_refused(evidence, inside):
     assert sorted(evidence.iterdir()) == before
 
 
-def test_what_is_too_large_or_a_hole_is_named_and_not_read(tmp_path):
+def test_what_is_too_large_or_a_hole_is_named_and_not_read(tmp_path, monkeypatch):
     holes = (("commitlog/00000000000000000000", 3 << 30, 0), ("a.log", 1 << 40, 7), ("b.hprof", 1 << 40, 0))
     for name, size, stored in holes:
         with put(tmp_path / "e" / name, "").open("wb") as file:
@@ -149,13 +148,11 @@ def test_what_is_too_large_or_a_hole_is_named_and_not_read(tmp_path):
     found = take(tmp_path, {"ok.log": "2026-11-20 10:00:00 WARN main - topic length too long 149\n"})
     assert {r.file: r.reason for r in found.refused} == {name: "sparse" for name, *_ in holes}
     assert [item.file for item in found.items] == ["ok.log"]
-
-
-def test_a_segment_beyond_two_gibibytes_is_named(tmp_path, monkeypatch):
-    put(tmp_path / "e" / "commitlog" / "00000000000000000000", bytes(8192))
+    # A segment beyond two gibibytes:
+    put(tmp_path / "s" / "commitlog" / "00000000000000000000", bytes(8192))
     monkeypatch.setattr(inventory.ev, "LARGEST", 4096)
     monkeypatch.setattr(inventory.ev, "is_hollow", lambda file: False)
-    (refused,) = inventory.take(tmp_path / "e", tmp_path / "w").refused
+    (refused,) = inventory.take(tmp_path / "s", tmp_path / "w").refused
     assert refused.reason == "huge"
 
 

@@ -139,19 +139,16 @@ def test_large_unknown_files_are_not_hashed(tmp_path, monkeypatch):
     assert (found.not_recognised, hashed) == (("heap.hprof",), ["t_order.csv"])
 
 
-def test_of_a_long_table_the_first_rows_are_read_and_that_is_said(tmp_path, monkeypatch):
+def test_of_a_long_table_the_first_rows_are_read_and_a_full_disk_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(recognise, "_SAMPLE", 10)
     monkeypatch.setattr(recognise, "MOST_ROWS", 20)
     found = take(tmp_path, {"orders.json": JSON})
     assert [(r.file, r.reason, r.detail) for r in found.refused] == [("orders.json#rows", "long", "20")]
     assert len(Path(found.items[0].path).read_text().splitlines()) == 20
-
-
-def test_a_full_disk_is_named_and_nothing_stays(tmp_path, monkeypatch):
     monkeypatch.setattr(recognise, "_SAMPLE", 5)
     monkeypatch.setattr(archives, "KEEP_FREE", 1 << 60)
     log = "2026-11-23 10:22:31 WARN main - putMessage message topic length too long 149\n"
-    found = take(tmp_path, {"orders.json": JSON, "broker.log": log})
+    found = take(tmp_path / "full", {"orders.json": JSON, "broker.log": log})
     assert [(r.file, r.reason) for r in found.refused] == [("orders.json", "space")]
     assert "broker.log" in {i.file for i in found.items}
-    assert not list((tmp_path / "w").rglob("*#rows*"))
+    assert not list((tmp_path / "full" / "w").rglob("*#rows*"))

@@ -23,13 +23,6 @@ def test_the_zone_is_the_difference(pairs, moments, expected):
     assert zones.infer(found, {name: [T0 + ms for ms in each] for name, each in moments.items()}) == expected
 
 
-def test_rows_of_a_table_in_no_order_of_time_begin_with_the_earlier(tmp_path):
-    path = tmp_path / "consumerProgress.txt"
-    path.write_text("orders  broker-a  0  2026-11-20 22:34:52\norders  broker-a  3  2026-11-20 22:34:51\n")
-    first, last = spans.printed(path, path.stat().st_size, dt.UTC)
-    assert first and last and (first.second, last.second) == (51, 52)
-
-
 def item(path, **detail):
     return Item(path.name, str(path), path.stat().st_size, "log", None, source="app", detail=dict(detail))
 
@@ -41,7 +34,7 @@ def test_dates_that_are_not_iso_span_a_file(tmp_path, line, first):
     assert (file["first"], file["last"]) == (first, first)
 
 
-def test_every_floating_file_gets_a_zone_also_by_business_keys(tmp_path):
+def test_every_floating_file_gets_a_zone_and_rows_in_no_order_begin_with_the_earlier(tmp_path):
     sent = [f"2024-05-14 10:22:31.{n:03} INFO sent msgId={ID.format(n)}\n" for n in range(20)]
     (tmp_path / "a.log").write_text("".join(sent))
     (tmp_path / "b.log").write_text("2024-05-14 10:22:31.000 INFO nothing to pair\n")
@@ -61,6 +54,11 @@ def test_every_floating_file_gets_a_zone_also_by_business_keys(tmp_path):
     (tmp_path / "a.log").write_text("".join(f"2024-05-13 21:22:31 INFO order SO2024{n:04} paid\n" for n in range(5)))
     found = zones.settle([item(tmp_path / "a.log")], lambda _: [(f"SO2024{n:04}", T0) for n in range(5)])
     assert found["a.log"] == "-05:00"
+    # Rows of a table in no order of time begin with the earlier.
+    path = tmp_path / "consumerProgress.txt"
+    path.write_text("orders  broker-a  0  2026-11-20 22:34:52\norders  broker-a  3  2026-11-20 22:34:51\n")
+    first, last = spans.printed(path, path.stat().st_size, dt.UTC)
+    assert first and last and (first.second, last.second) == (51, 52)
 
 
 @pytest.mark.parametrize("row", rows_of(__file__, "zones"), ids=lambda row: row["name"])

@@ -83,13 +83,19 @@ def test_a_report_tells_the_documented_case_only_beside_a_confirmed_cause(tmp_pa
     assert ("documented case" in text) is told and "The loop, drawn" in text
 
 
-def test_chosen_are_the_overview_and_those_of_causes_that_hold(tmp_path):
+def test_chosen_are_the_overview_and_those_of_causes_that_hold_and_evidence_is_found_from_there(tmp_path, monkeypatch):
     about = {"10_a": {"report": "overview"}, "20_b": {"causes": ["b"]}, "30_c": {"causes": ["c"]}, "80_lab": {}}
     for name, each in about.items():
         book(tmp_path / f"{name}.ipynb", **each)
     found = {"findings": [{"cause": "b", "verdict": "suspected"}, {"cause": "c", "verdict": "ruled_out"}]}
     assert [p.stem for p in notebooks.chosen(found, where=tmp_path)] == ["10_a", "20_b"]
     assert [p.stem for p in notebooks.chosen(found, "c", where=tmp_path)] == ["10_a", "30_c"]
+    log = put(tmp_path / "sample_data" / "x.log", "x")
+    (tmp_path / "notebooks").mkdir()
+    monkeypatch.chdir(tmp_path / "notebooks")
+    assert inquiry.locate("sample_data/x.log") == log
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        inquiry.locate("nowhere")
 
 
 @pytest.mark.seconds
@@ -110,15 +116,6 @@ def test_two_at_once_take_parameters_speak_the_language_and_give_the_same_bytes(
     assert "你好" in story.blocks[0]["html"] and story.blocks[1]["text"] == "zh\n"
     assert notebooks.read(late).cells[-1].outputs[0]["data"]["text/plain"] == "'done'"
     assert again.read_bytes() == done.read_bytes()
-
-
-def test_evidence_is_found_from_the_notebooks_folder(tmp_path, monkeypatch):
-    log = put(tmp_path / "sample_data" / "x.log", "x")
-    (tmp_path / "notebooks").mkdir()
-    monkeypatch.chdir(tmp_path / "notebooks")
-    assert inquiry.locate("sample_data/x.log") == log
-    with pytest.raises(FileNotFoundError, match="nowhere"):
-        inquiry.locate("nowhere")
 
 
 @pytest.mark.recordings

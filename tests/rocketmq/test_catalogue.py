@@ -120,21 +120,7 @@ def test_releases_of_a_text(classes, text, since, until):
 
 
 def test_texts_are_read_out_of_java():
-    source = """
-    class A {
-        static final String WHAT = "disk is" + " full";
-        // log.warn("not this one");
-        void a() {
-            log.warn("put {} failed, \\"{}\\"", a.b(), c);
-            LOG_ERROR.error("x=" + this.x(1, "no") + ", y=" + y + " was expected", e);
-            log.error(String.format("%s of %d was lost", a, b));
-            log.info("not this one either");
-            throw new MQClientException("no such broker " + name, null);
-        }
-        void b() { response.setRemark(WHAT + " now"); }
-    }
-    """
-    found = {(call.level, call.template) for call in java_sources.calls("store", "A", source)}
+    found = {(call.level, call.template) for call in java_sources.calls("store", "A", rows_of(__file__, "java"))}
     assert found == {
         ("WARN", 'put {} failed, "{}"'), ("ERROR", "x={}, y={} was expected"), ("ERROR", "{} of {} was lost"),
         ("THROW", "no such broker {}"), ("REMARK", "disk is full now"),

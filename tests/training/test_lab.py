@@ -90,7 +90,13 @@ def test_a_form_does_what_check_and_hint_do(session):
         assert "Look at" in str(told.outputs) and session.marks[id_].hinted
 
 
-def test_unknown_labs_questions_and_closed_ones_are_refused_by_name(tmp_path, monkeypatch):
+def test_the_bench_shows_what_it_is_asked_for_and_unknown_labs_are_refused_by_name(tmp_path, monkeypatch):
+    (tmp_path / "app.log").write_text("2026-11-20 23:19:20,001 WARN [main] o.a.Order - send of 12 failed\n" * 2)
+    bench = Bench([tmp_path / "app.log"], str(tmp_path.with_name("ws")), interactive=False)
+    assert bench.lines("12 failed", most=1).frame[["file", "line"]].values.tolist() == [["app.log", 1]]
+    assert bench.warnings().frame[["level", "entries"]].values.tolist() == [["WARN", 2]]
+    assert bench.files().frame["file"].tolist() == ["app.log"]
+    assert bench.records("topic = 't'").frame.empty and bench.topics().frame.empty
     monkeypatch.setattr(kit.lab, "_open", {})
     with pytest.raises(LabError, match="80, 81"):
         kit.lab.open(1, tmp_path)
@@ -103,15 +109,6 @@ def test_unknown_labs_questions_and_closed_ones_are_refused_by_name(tmp_path, mo
     for id_ in ("80-99", "nonsense", "", "99999-1", "80", "80-"):
         with pytest.raises(LabError):
             kit.lab.check(id_, 1)
-
-
-def test_the_bench_shows_what_it_is_asked_for(tmp_path):
-    (tmp_path / "app.log").write_text("2026-11-20 23:19:20,001 WARN [main] o.a.Order - send of 12 failed\n" * 2)
-    bench = Bench([tmp_path / "app.log"], str(tmp_path.with_name("ws")), interactive=False)
-    assert bench.lines("12 failed", most=1).frame[["file", "line"]].values.tolist() == [["app.log", 1]]
-    assert bench.warnings().frame[["level", "entries"]].values.tolist() == [["WARN", 2]]
-    assert bench.files().frame["file"].tolist() == ["app.log"]
-    assert bench.records("topic = 't'").frame.empty and bench.topics().frame.empty
 
 
 def test_archives_come_in_an_order_their_names_do_not_decide(tmp_path):

@@ -70,7 +70,7 @@ def test_rows_of_a_table(tmp_path, row):
     assert [{name: each[name] for name in wanted} for each, wanted in zip(got, row["rows"], strict=True)] == row["rows"]
 
 
-def test_a_parquet_table_is_read_like_a_csv(tmp_path):
+def test_a_parquet_table_is_read_like_a_csv_and_declared_columns_replace_guessed_ones(tmp_path):
     times = [dt.datetime(2024, 5, 14, 10, n) for n in range(N)]  # noqa: DTZ001
     orders = {"order_no": [f"SO{n:06}" for n in range(N)], "status": ["PAID"] * N, "at": times}
     pq.write_table(pa.table(orders), tmp_path / "x")
@@ -79,9 +79,6 @@ def test_a_parquet_table_is_read_like_a_csv(tmp_path):
     assert (found["role"], found["columns"]) == ("business", {"key": "order_no", "status": "status", "time": "at"})
     got = list(business_tables.read(tmp_path / "x", found, lambda ms: ms))
     assert got[3]["time"] == 1_000_000 * dt.datetime(2024, 5, 14, 10, 3, tzinfo=dt.UTC).timestamp()
-
-
-def test_declared_columns_replace_guessed_ones(tmp_path):
     assert business_tables.parse_override("a/b.csv:key=no,status=st") == ("a/b.csv", {"key": "no", "status": "st"})
     for bad in ("a.csv", "a.csv:", "a.csv:colour=red", "a.csv:key="):
         with pytest.raises(ValueError, match=r"FILE|a\.csv"):
