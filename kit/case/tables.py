@@ -21,7 +21,7 @@ from kit.evidence.files import Damaged, Refused, open_readonly
 from kit.evidence.unread import Unread, notes
 from kit.evidence.workspace import DONE
 from kit.formats.commitlog import schema
-from kit.formats.logs import thread_dumps
+from kit.formats.logs import source_code, thread_dumps
 from kit.formats.printed_times import NANO_FIRST_MS, NANO_LAST_MS, converter
 from kit.formats.tables import business_tables as rows
 from kit.formats.tables import configs, host_network, metrics, mqadmin
@@ -91,10 +91,10 @@ def _with_offsets(inventory: Inventory) -> tuple[Item, ...]:
 
 
 def _may_dump(inventory: Inventory) -> tuple[Item, ...]:
-    """Return the files that may hold thread dumps: dumps, running info files, the output of applications."""
+    """Return the files that may hold thread dumps: dumps, running info files, the output of applications, a paste."""
     items = inventory.of_kind("thread_dump", "mqadmin", "log", "text", replicas=False)
-    whole = ("thread_dump", "mqadmin")
-    return tuple(i for i in items if i.kind in whole or (i.source in ("app", "text") and i.bytes <= MAX_OUTPUT))
+    whole, most = ("thread_dump", "mqadmin"), {"app": MAX_OUTPUT, "text": MAX_OUTPUT}
+    return tuple(i for i in items if i.kind in whole or i.bytes <= most.get(i.source or "", source_code.MOST))
 
 
 @cache
@@ -172,12 +172,13 @@ def _small(name: str, item: Item, zone: str | None) -> Iterable[dict[str, Any]]:
         return (dict(zip(columns_of("admin").names[1:], (*field, time), strict=True)) for field in fields)
     if name == "threads":
         raw = _bytes(item, MAX_OUTPUT)
-        dumped = item.kind == "thread_dump" or thread_dumps.MARK in raw or (item.kind == "mqadmin" and b" TID: " in raw)
+        dumped = b"Full thread dump" in raw or (item.kind == "mqadmin" and b" TID: " in raw)
+        dumped = dumped or bool(thread_dumps.HEADS["head"].search(raw[: source_code.MOST]))
         return thread_dumps.read(raw, converter(zone)) if dumped else ()
     if name == "network":
         return host_network.parse(_bytes(item).decode("utf-8", "backslashreplace"))
     if name == "metrics":
-        return metrics.read(item.path, converter(zone), short=item.kind != "metrics")
+        return metrics.read(item.path, converter(zone))
     try:
         if name == "config_files":
             return configs.configs(item.file, _bytes(item), item.detail, item.kind)

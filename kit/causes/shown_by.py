@@ -30,8 +30,6 @@ START: Final = dt.timedelta(seconds=30)
 """How long a broker of a busy host takes to begin all of them."""
 SILENCE: Final = dt.timedelta(minutes=1)
 """How often a broker prints at least (`BrokerController`, the dispatch behind the commit log)."""
-
-
 LONG: Final = dt.timedelta(minutes=10)
 """What somebody took from a broker for an incident is longer, or has its start."""
 EARLIER: Final = dt.timedelta(days=30)
@@ -151,6 +149,8 @@ def weighed(facts: Facts, finding: Finding) -> Finding:
         # "Nothing happened" would be more than the evidence shows.
         lacks = [missing.artefact for missing in finding.missing[:NAMED]]
         finding.summary = SAYS["not_known"].say(artefacts=lacks or None)
+        if _excerpt(facts):
+            finding.missing.insert(0, collect_next.ask("whole logs", SAYS["want"]))
     return finding
 
 
@@ -210,8 +210,8 @@ def _without_absence(facts: Facts, finding: Finding) -> Finding:
             if isinstance(value, int | float | dict | list) and not value
         }
         finding.figures |= dict.fromkeys(none)
-    if not finding.missing:
-        finding.missing = [collect_next.ask("whole logs", SAYS["want"])] if chosen else _wanted(facts, unsure[0])
+    if not finding.missing and not chosen:
+        finding.missing = _wanted(facts, unsure[0])
     return finding
 
 

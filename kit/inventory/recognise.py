@@ -248,8 +248,8 @@ def _log_or_table(head: Head) -> Kind | None:
     quoted = _quoted(head.text) if head.file.bytes < HEAD else {}
     if known is not None and known["source"] != "text" and known["layout"] != "time-only":
         return "log", known | quoted
-    # A ledger's cells may contain log lines: its columns distinguish it from a paste.
-    if table := _rows(head):
+    # A ledger's cells may contain log lines: its columns distinguish it from a paste; a list of clients has bars as well.
+    if not quoted.get("tables") and (table := _rows(head)):
         return table
     if known is not None:
         return ("text" if known["source"] == "text" else "log"), known | quoted

@@ -101,7 +101,7 @@ def closing(findings: dict[str, Any], lang: Lang) -> str:
     if first and not perhaps:
         sentences += [TEXTS["do_next"].say(action=brief(r["action"])) for f in first for r in f["remedies"]][:1]
     else:
-        missing = (m["artefact"] for f in first or findings["findings"] for m in f["missing"])
+        missing = (m["artefact"] for f in first or ranked(findings) for m in f["missing"])
         sentences += [TEXTS["to_collect"].say(artefact=artefact) for artefact in missing][:1]
     return "\n".join(printable(line if isinstance(line, str) else line.render(lang)) for line in sentences)
 

@@ -55,9 +55,10 @@ def concerning(facts: Facts, group: str | None, *slugs: str) -> list[Statement]:
 
 
 def at_one_message(statement: Statement) -> bool:
-    """Return whether pulls of a queue were held back several times at the same first message."""
+    """Return whether pulls were held back at one message several times, or for the span, which few messages fill."""
     least = statement.low_min_offset
-    return bool(statement.n > 1 and least is not None and least == statement.high_min_offset)
+    several = statement.n > 1 or statement.high_count is None
+    return least is not None and least == statement.high_min_offset and several
 
 
 def during(statements: Iterable[Statement]) -> tuple[dt.datetime, dt.datetime] | None:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import pandas as pd
 
+from kit.analysis.consumers import consumer_logs
 from kit.inventory.references import Ref
 from kit.rocketmq import names
 from kit.tables.facts import Facts, memo
@@ -23,6 +24,7 @@ REBALANCED: Final = 20
 """Seconds for which a queue may rest that another client is to pull (client/impl/consumer/RebalanceService)."""
 SMALL: Final = 100
 """Messages in a queue up to which one look at it says that there is no backlog."""
+WAITING: Final = ("pull-held-back", "receive-held-back", "orderly-not-done")
 KEYS: Final = ["group", "topic", "broker", "queue_id"]
 INNER: Final = (names.RETRY_PREFIX, names.DLQ_PREFIX)
 
@@ -107,9 +109,10 @@ def pairs(facts: Facts) -> list[Pair]:
 
 
 def known(facts: Facts) -> bool:
-    """Return whether the evidence tells of every queue of users' groups whether its lag grows."""
+    """Return whether the evidence tells of every queue of users' groups, those that wait included, whether its lag grows."""
     told = all(p.backlog_known for p in pairs(facts)) and not any(row["beyond"] for row in _rows(facts))
-    return bool(pairs(facts)) and told
+    wait = {s.group for s in consumer_logs.of(facts, *WAITING) if s.group}
+    return told and bool(pairs(facts)) and wait <= {p.group for p in pairs(facts)}
 
 
 @memo

@@ -182,21 +182,23 @@ def ref(facts: Facts, lookup: Lookup) -> tuple[Ref, ...]:
 
 @memo
 def is_paste(facts: Facts) -> bool:
-    """Return whether the evidence is one short text: a few copied lines."""
+    """Return whether the evidence is a few copied lines: one short text, or some that are not named like logs."""
     files = [item for item in facts.files.items if item.replica_of is None]
-    if len(files) != 1 or files[0].kind not in ("log", "text", "mqadmin") or files[0].bytes > LARGEST:
+    if not files or any(each.kind not in ("log", "text", "mqadmin") for each in files):
         return False
-    most = SAVED if files[0].kind == "log" and _LOG_NAME.search(files[0].file) else PASTE
-    return bool(facts.answers("entry_count")[0]["n"] <= most)
+    named = any(each.kind == "log" and _LOG_NAME.search(each.file) for each in files)
+    if sum(each.bytes for each in files) > LARGEST or (named and len(files) > 1):
+        return False
+    return bool(facts.answers("entry_count")[0]["n"] <= (SAVED if named else PASTE))
 
 
 @memo
 def _text(facts: Facts) -> tuple[str, str]:
-    """Return the file and the unchanged text of a paste, ("", "") for other evidence: lines end at LF only."""
-    if not is_paste(facts):
+    """Return file and unchanged text of a paste of one file, ("", "") for other evidence: lines end at LF only."""
+    files = [item.file for item in facts.files.items if item.replica_of is None]
+    if len(files) != 1 or not is_paste(facts):
         return "", ""
-    (file,) = (item.file for item in facts.files.items if item.replica_of is None)
-    return file, decoded(quotes.raw(facts.files, file, LARGEST))
+    return files[0], decoded(quotes.raw(facts.files, files[0], LARGEST))
 
 
 def reported(facts: Facts) -> dict[str, refs.Seen]:

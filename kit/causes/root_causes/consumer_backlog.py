@@ -162,7 +162,7 @@ def _slow(facts: Facts, worst: lag.Pair) -> tuple[dict[str, Any], Ref] | None:
 def _held_back(facts: Facts, group: str | None) -> list[consumer_logs.Statement]:
     """Return the pulls held back, without those of a single stuck queue."""
     statements = consumer_logs.concerning(facts, group, "pull-held-back", "pull-held-back-cpp", "receive-held-back")
-    still = any(map(consumer_logs.at_one_message, statements))
+    still = any(statement.n > 1 and consumer_logs.at_one_message(statement) for statement in statements)
     return [] if still and len({statement.queue for statement in statements}) == 1 else statements
 
 

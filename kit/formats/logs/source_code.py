@@ -4,6 +4,7 @@ happened.
 
 from __future__ import annotations
 
+import html
 import re
 from typing import Final
 
@@ -32,13 +33,15 @@ MOST: Final = 256 << 10
 """Bytes up to which a text may be a paste."""
 _BLANKS: Final = re.compile(rb"\xc2\xa0|&nbsp;|\xe2\x80\xaf")
 """No-break spaces, in UTF-8 and in HTML: browsers and chats put them in place of blanks."""
+_ENTITY: Final = re.compile(r"&(?:lt|gt|amp|quot|apos|#0?3[49]|#[xX]2[27]);")
 
 
 def tidied(text: bytes) -> bytes:
-    """Return what may be a paste without no-break spaces and line numbers, lines of source code emptied."""
+    """Return what may be a paste without no-break spaces, entities of HTML and line numbers, lines of source code emptied."""
     if len(text) > MOST:
         return text
-    lines = copied_lines.all_bare(_BLANKS.sub(b" ", text).decode("latin-1").split("\n"))
+    copied = _ENTITY.sub(lambda entity: html.unescape(entity[0]), _BLANKS.sub(b" ", text).decode("latin-1"))
+    lines = copied_lines.all_bare(copied.split("\n"))
     code = {n for n, line in enumerate(lines) if LINE.match(line)}
     comments = [n for n, line in enumerate(lines) if code and _COMMENT.match(line)]
     for n in (*comments, *reversed(comments)):

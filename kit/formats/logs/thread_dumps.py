@@ -18,10 +18,9 @@ import attrs
 from kit.formats.patterns import byte_patterns, patterns
 from kit.formats.printed_times import moment, when
 
-MARK: Final = b"Full thread dump"
-
 LINES: Final = patterns("thread_dumps")
 HEADS: Final = byte_patterns("thread_dumps_heads")
+_LOGGED: Final = byte_patterns("host_tools_heads")["logged"]
 
 
 @attrs.define
@@ -47,7 +46,8 @@ class Thread:
 def sniff(head: bytes) -> bool:
     """Return whether a file begins with a thread dump, and is not a log with one further on."""
     match = HEADS["head"].search(head[:16384])
-    return bool(match) and head.count(b"\n", 0, match.start() if match else 0) < 12
+    before = head[: match.start()] if match else b""
+    return bool(match) and before.count(b"\n") < 12 and not _LOGGED.search(before)
 
 
 def parse(text: str) -> list[Thread]:

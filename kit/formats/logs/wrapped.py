@@ -105,8 +105,8 @@ def _of_object(raw: bytes, files: Files, *, follows: bool) -> bytes | None:
 
 
 def _has_layout(line: bytes, files: Files) -> bool:
-    matches = classify(line, np.array([0]), np.array([len(line)]), files)
-    return bool(line) and matches.row[0] >= 0 and LAYOUTS[matches.row[0]].outside
+    row = classify(line, np.array([0]), np.array([len(line)]), files).row[0] if line else -1
+    return row >= 0 and LAYOUTS[row].outside
 
 
 def _bytes(text: str) -> bytes:

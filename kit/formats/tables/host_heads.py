@@ -8,8 +8,6 @@ from typing import Final
 from kit.formats.patterns import byte_patterns, forms
 
 OF_LINE: Final = {origin: re.compile(f"^(?:{head})", re.MULTILINE) for origin, head in forms("host_tools").items()}
-OFTEN_QUOTED: Final = "df"
-"""It is short and often pasted between lines of logs; the others run for long, mostly into a file of their own."""
 _LOGGED: Final = byte_patterns("host_tools_heads")["logged"]
 EXAMINED: Final = 16384
 """Bytes of a file's head that are examined."""
@@ -22,15 +20,14 @@ def origins(text: bytes) -> list[str]:
 
 
 def sniff(head: bytes) -> bool:
-    """Return whether a file is output of such tools: one runs for long, or nothing in it looks like a log."""
+    """Return whether a file is output of such tools: nothing in it looks like a log."""
     head = head[:EXAMINED].replace(b"\r", b"")
-    known = origins(head)
-    return bool(known) and (known != [OFTEN_QUOTED] or not _LOGGED.search(head))
+    return bool(origins(head)) and not _LOGGED.search(head)
 
 
 def quoted(text: bytes) -> bool:
-    """Return whether a text of any kind holds a short output: of `df -h` between lines of a log, in a question."""
-    return OFTEN_QUOTED in origins(text)
+    """Return whether a text of any kind holds an output: between lines of a log, in a question."""
+    return bool(origins(text))
 
 
 def of_line(line: str) -> str | None:

@@ -26,14 +26,12 @@ Reader = Iterator[tuple[int, Value]]
 Lines = Iterable[tuple[int, str]]
 
 
-def read(path: str | Path, zone: Callable[[int], int], *, short: bool = False) -> Iterator[dict[str, Any]]:
-    """Yield the rows of `metrics` in one file. `zone(ms as printed)` gives ms since 1970 for times without a zone;
-    `short`: another text, which may quote a short output.
-    """
+def read(path: str | Path, zone: Callable[[int], int]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `metrics` in one file. `zone(ms as printed)` gives ms since 1970 for times without a zone."""
     with open_readonly(path) as stream:
         head = stream.read(_SEVERAL + 1)
     named = host_heads.origins(head if len(head) <= _SEVERAL else head[: host_heads.EXAMINED])
-    for origin in [host_heads.OFTEN_QUOTED] if short else named:
+    for origin in named:
         for line, (time, subject, name, value) in _READERS[origin](_lines(path, origin if len(named) > 1 else None)):
             ts = moment(time, zone) if time else None
             where = {"line": line, "ts": ts, "ts_text": time, "origin": origin}
@@ -111,7 +109,7 @@ def _iostat(lines: Lines) -> Reader:
         elif names and is_cpu:
             yield from _row(at, time, "cpu", names, cells)
             names = []
-        elif names and len(cells) == len(names) + 1:
+        elif names and len(cells) == len(names) + 1 and _number(cells[-1]) is not None:
             yield from _row(at, time, cells[0], names, cells[1:])
 
 
