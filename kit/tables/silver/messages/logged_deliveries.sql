@@ -3,7 +3,7 @@
 -- level of the line, null if neither tells), time.
 with lines as (
   select file, line, ts, level, message,
-    array_distinct(filter(regexp_extract_all(message, '[0-9A-Za-z]+', 0), x -> x rlike '^([0-9A-F]{56}|[0-9A-F]{32}|01[0-9A-F]{32})$')) as ids
+    array_distinct(filter(regexp_extract_all(message, '[0-9A-Za-z]{32,}', 0), x -> x rlike '^([0-9A-F]{56}|[0-9A-F]{32}|01[0-9A-F]{32})$')) as ids
   from entries
   where source = 'app' and message rlike '[0-9A-F]{32}' and not coalesce(array_contains(events, 'send-result'), false)
 ), judged as (
