@@ -24,14 +24,16 @@ Queue = tuple[str, str, int]
 
 
 class Broker(NamedTuple):
-    """A broker in the evidence. `root`: the folder above `commitlog`, or of its configuration; `name`: brokerName, else
-    the root; `slave`: None without a configuration of its own; `stored`: it has a commitlog.
+    """A broker in the evidence. `root`: the folder above `commitlog`, or of its configuration; `printed`: brokerName, else
+    the root; `slave`: None without a configuration of its own; `stored`: it has a commitlog; `name`: as printed, but the
+    root if that is the name of another cluster's broker: no host stored records in both.
     """
 
     root: str
-    name: str
+    printed: str
     slave: bool | None
     stored: bool
+    name: str
 
 
 def root_of(file: str) -> str:
@@ -57,6 +59,7 @@ def all_of(facts: Facts) -> tuple[Broker, ...]:
     stores = {root_of(item.file) for item in facts.files.of_kind("commitlog", "dledger")}
     roots = sorted(stores or {str(PurePosixPath(file).parent) for file in configured})
     brokers = []
+    named: defaultdict[str, list[tuple[str, set[str]]]] = defaultdict(list)
     for root in roots:
         nearest = max((_near(file, root) for file in configured), default=0)
         # A single store belongs to any configuration there is; one of several only to a configuration next to it.
@@ -69,8 +72,12 @@ def all_of(facts: Facts) -> tuple[Broker, ...]:
             # The only name in mqadmin outputs.
             rows = facts.rows("admin_names") if facts.files.of_mqadmin() else []
             names = {row["value"] for row in rows if row["name"] == "#Broker Name"}
-        name = names.pop() if len(names) == 1 else None
-        brokers.append(Broker(root, name or root, slave, root in stores))
+        printed = names.pop() if len(names) == 1 else root
+        hosts = addresses(facts).get(root, set()) if len(stores) > 1 else set()
+        alike = [name for name, own in named[printed] if not hosts or not own or own & hosts]
+        name = alike[0] if alike else root if named[printed] else printed
+        named[printed].append((name, hosts))
+        brokers.append(Broker(root, printed, slave, root in stores, name))
     return tuple(brokers)
 
 
@@ -90,6 +97,12 @@ def addresses(facts: Facts) -> dict[str, set[str]]:
     rows = facts.rows("store_extent") if facts.files.of_kind("commitlog", "dledger") else []
     hosts = grouped((root_of(row["file"]), row["store_host"]) for row in rows)
     return {root: set(own) for root, own in hosts.items()}
+
+
+def apart(facts: Facts, one: str, other: str) -> bool:
+    """Return whether two files are of two clusters, which have a broker of the same name."""
+    a, b = of_file(facts, one), of_file(facts, other)
+    return a is not None and b is not None and a.printed == b.printed and a.name != b.name
 
 
 def may_be(facts: Facts, file: str, name: str | None) -> bool:
@@ -156,13 +169,24 @@ def stretches(facts: Facts) -> list[dict[str, Any]]:
     return facts.rows("stretches") if facts.has("messages") else []
 
 
-@fold("file string, root string, broker string, slave boolean", "settings", "admin_names", "files")
+@fold(
+    "file string, root string, printed string, broker string, slave boolean",
+    "settings",
+    "admin_names",
+    "files",
+    "store_extent",
+)
 def file_brokers(facts: Facts) -> list[dict[str, Any]]:
     """One row per file that belongs to one broker of the evidence: file, root (the folder of its store or
-    configuration), broker (its name, else the root), slave (null without a configuration of its own).
+    configuration), printed (its name, else the root), broker (the same, but the root if another cluster's broker has
+    that name), slave (null without a configuration of its own).
     """
     known = ((item.file, of_file(facts, item.file)) for item in facts.files.items)
-    return [{"file": file, "root": b.root, "broker": b.name, "slave": b.slave} for file, b in known if b]
+    return [
+        {"file": file, "root": b.root, "printed": b.printed, "broker": b.name, "slave": b.slave}
+        for file, b in known
+        if b
+    ]
 
 
 @fold("file string, store_host string, host string, broker string, halves boolean", "file_hosts")

@@ -98,11 +98,18 @@ def _printed(facts: Facts) -> Iterator[Subscription]:
 
 
 def differing(facts: Facts) -> dict[str, list[Pair]]:
-    """Return, by group, pairs of clients that subscribed differently at the same time."""
+    """Return, by group, pairs of clients of one cluster that subscribed differently at the same time."""
     of_groups = grouped((each.group, each) for each in subscriptions(facts))
     every = {group: combinations(members[-COMPARED:], 2) for group, members in of_groups.items()}
     differ = {
-        group: [(a, b) for a, b in pairs if a.client_id != b.client_id and a.topics != b.topics and _overlap(a, b)]
+        group: [
+            (a, b)
+            for a, b in pairs
+            if a.client_id != b.client_id
+            and a.topics != b.topics
+            and _overlap(a, b)
+            and not brokers.apart(facts, a.ref.file, b.ref.file)
+        ]
         for group, pairs in every.items()
     }
     return {group: pairs for group, pairs in differ.items() if pairs}

@@ -1,7 +1,7 @@
 -- One row per store whose broker has the name of another's in the evidence although no host wrote records to both: file (the folder of the store),
 -- other (that of the first such store), broker (the name), hosts (one of each). At most as many rows as stores. A slave holds its master's records.
 with stores as (
-  select distinct b.broker, b.root, e.store_host from store_extent e join file_brokers b on b.file = e.file where b.broker <> b.root
+  select distinct b.printed as broker, b.root, e.store_host from store_extent e join file_brokers b on b.file = e.file where b.printed <> b.root
 ), pairs as (
   select a.broker, a.root as other, b.root as file, min(a.store_host) as one, min(b.store_host) as another
   from stores a join stores b on a.broker = b.broker and a.root < b.root

@@ -18,9 +18,9 @@ with masters as (
   from saved_offsets s left join file_brokers f on f.file = s.file left join masters m on m.broker = f.broker
   where not (coalesce(f.slave, false) and m.broker is not null)
   union all
-  select a.time, 'progress' as source, a.file, a.line, coalesce(nullif(a.`group`, ''), r.`group`) as `group`, a.topic, a.broker, a.queue_id, a.offset,
-    a.reached
-  from admin_queues a left join retries r on r.file = a.file
+  select a.time, 'progress' as source, a.file, a.line, coalesce(nullif(a.`group`, ''), r.`group`) as `group`, a.topic,
+    if(f.printed = a.broker, f.broker, a.broker) as broker, a.queue_id, a.offset, a.reached
+  from admin_queues a left join retries r on r.file = a.file left join file_brokers f on f.file = a.file
   where a.command in ('consumerProgress', 'brokerConsumeStats') and (a.offset is not null or a.reached is not null) and a.topic <> '' and a.broker <> ''
 )
 select l.time, l.source, l.file, l.line, l.`group`, l.topic, l.broker, l.queue_id, l.offset, l.reached as `end`, t.original as sure,
