@@ -51,7 +51,7 @@ def anatomy(text: str, lang: Lang = "en") -> Chart:
         font = {"color": "white" if n < 3 else "black", "size": 12}
         inside = {"textposition": "inside", "insidetextanchor": "middle", "textangle": 0, "textfont": font}
         chart.add_bar(x=[size], y=[""], orientation="h", marker=look, text=[words], hoverinfo="text", **inside)
-    chart.update_xaxes(title=ANATOMY.columns["bytes"].render(lang), dtick=2, range=[0, len(info.text) // 2])
+    chart.update_xaxes(title_text=ANATOMY.columns["bytes"].render(lang), dtick=2, range=[0, len(info.text) // 2])
     chart.update_yaxes(visible=False)
     parts = (frame["field"] + " " + frame["means"]).tolist()
     return ANATOMY.chart(frame, lang, {"id": info.text, "kind": ANATOMY[info.kind], "parts": parts}, chart)

@@ -102,7 +102,7 @@ def one_becomes_two(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         chart.add_scatter(x=part["store_timestamp"], y=part["y"], mode="markers", marker=look, **hover)
     labels = [f"{LANES[lane].render(lang)} · {int((table['lane'] == lane).sum())}" for lane in lanes]
     chart.update_yaxes(tickvals=list(range(len(lanes))), ticktext=labels, range=[len(lanes) - 0.5, -0.5])
-    chart.update_xaxes(title=TWO["time"].render(lang))
+    chart.update_xaxes(title_text=TWO["time"].render(lang))
     return TWO.chart(frame, lang, "", chart)
 
 

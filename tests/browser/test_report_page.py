@@ -30,6 +30,7 @@ def report(tmp_path_factory):
         transactions.accounting(flows),
         pictures.lanes(hostile[["store_timestamp", "topic", "offset_msg_id"]]),
         transactions.fixes(chart_frames.frame("fixes")),
+        transactions.one_becomes_two(chart_frames.frame("two")),
     ]
     run = [
         incidents.notebook(folder / "10.ipynb", None, overview.coverage(spans)),
@@ -40,14 +41,19 @@ def report(tmp_path_factory):
     return build(incidents.hostile(), incidents.tables(), run, folder / "out")
 
 
+CUT = """() => [...document.querySelectorAll('figure:not(.told) .canvas svg.main-svg text')].filter(text =>
+  text.getBoundingClientRect().width && text.getBoundingClientRect().left < text.closest('.canvas').getBoundingClientRect().left - 1).map(text => text.textContent)"""
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_draws_every_chart_and_fits_without_a_request_or_a_complaint(visit, report, width, scheme):
     opened = visit(report, width, color_scheme=scheme)
     charts = opened.page.evaluate(DRAWN)
-    assert len(charts) == (5 if width == 1280 else 4)  # flows are too wide for a telephone
+    assert len(charts) == (6 if width == 1280 else 5)  # flows are too wide for a telephone
     assert all(chart["width"] > 250 and chart["marks"] > 0 for chart in charts), charts
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+    assert opened.page.evaluate(CUT) == []
     assert opened.requests == []
     assert opened.complaints == []
 

@@ -153,7 +153,11 @@ def test_neither_a_cell_nor_a_header_is_a_formula(tmp_path, text):
     assert (head[1], first[1], second) == ("n", "-1.0", ["plain", "2.5"])
 
 
-def test_a_line_number_is_whole_beside_an_unknown_one(tmp_path):
+def test_a_line_number_is_whole_beside_an_unknown_one_and_what_has_no_column_is_no_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(write.results, "names", lambda _: ["none", "rows"])
+    monkeypatch.setattr(write.results, "table", lambda _, name: pd.DataFrame({"a": [1]} if name == "rows" else {}))
+    write.tables(None, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.csv"]
     columns = {"line": [8, None], "seconds": [8.0, 2.0], "share": [0.5, None], "end": [float("inf"), None]}
     write.csv(pd.DataFrame(columns), tmp_path / "t.csv")
     assert (tmp_path / "t.csv").read_text() == "line,seconds,share,end\n8,8.0,0.5,inf\n,2.0,,\n"

@@ -59,15 +59,17 @@
       trace.text = trace.text.map((row) => row.map((text) => text.replace(/^✗ [A-Z] /, "✗ ")));
     }
     const margin = layout.margin = Object.assign({}, layout.margin, { r: 30 });
-    if (axis.type === "category" || cells.length) {
+    const lanes = axis.ticktext ? axis.ticktext.map((name, n) => [axis.tickvals[n], name]) : null;
+    if (axis.type === "category" || cells.length || lanes) {
       const seen = data.filter((trace) => !trace.yaxis || trace.yaxis === "y").flatMap((trace) => Array.from(trace.y || []));
-      const names = Array.from(new Set((axis.categoryarray || []).concat(seen))).filter((name) => name !== null && name !== undefined);
+      const known = Array.from(new Set((axis.categoryarray || []).concat(seen))).filter((name) => name !== null && name !== undefined);
+      const names = lanes || known.map((name) => [name, name]);
       Object.assign(axis, { showticklabels: false, automargin: false, ticks: "" });
       margin.l = 10;
       layout.bargap = 0.6;
       layout.height = Math.max(layout.height || 0, 90 + (cells.length ? 44 : 60) * names.length);
-      layout.annotations = (layout.annotations || []).concat(names.map((name) => ({
-        x: 0, xref: "paper", xanchor: "left", y: name, yref: "y", yanchor: "bottom", yshift: 12, text: name, showarrow: false, font: { size: 11 },
+      layout.annotations = (layout.annotations || []).concat(names.map(([at, name]) => ({
+        x: 0, xref: "paper", xanchor: "left", y: at, yref: "y", yanchor: "bottom", yshift: Math.max(12, Math.round(0.2 * (layout.height - 90) / names.length)), text: name, showarrow: false, font: { size: 11 },
       })));
     }
     const entries = data.filter((trace) => trace.name && trace.showlegend !== false).length;
