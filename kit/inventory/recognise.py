@@ -263,7 +263,7 @@ def _quoted(text: bytes) -> dict[str, Any]:
     """Return which outputs stand between lines of a text: of mqadmin (`tables`), of a host's tools (`measured`)."""
     from kit.formats.tables import host_heads, mqadmin
 
-    detail = {"tables": mqadmin.is_quoted(text), "measured": host_heads.quoted(text)}
+    detail = {"tables": mqadmin.is_quoted(text), "measured": bool(host_heads.origins(text))}
     return {name: True for name, is_there in detail.items() if is_there}
 
 

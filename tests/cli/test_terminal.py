@@ -70,6 +70,15 @@ def test_what_holds_is_shown_and_a_confirmed_neighbour_is_the_answer_without_a_r
         assert terminal.closing(found, "en").splitlines()[:most] == closing
 
 
+def test_the_first_request_is_that_of_what_is_suspected():
+    wants = ([{"artefact": name, "why": "who", "command": name}] for name in ("its log", "topics"))
+    undecided = incidents.finding("broker-busy", "insufficient_evidence", missing=next(wants))
+    suspected = incidents.finding("topic-missing", "suspected", kind="neighbour", missing=next(wants))
+    shown = terminal.verdicts(incidents.findings(undecided, suspected), "zh")
+    assert shown.index("  topics：who\n") < shown.index("  its log：who\n")
+    assert "下一步收集：topics" in shown
+
+
 def test_what_was_found_comes_first_and_root_causes_by_harm():
     wanted = [
         ("z-harms-most", "root_cause", "confirmed"), ("a-harms-less", "root_cause", "confirmed"), ("c", "root_cause", "suspected"),

@@ -25,11 +25,6 @@ def sniff(head: bytes) -> bool:
     return bool(origins(head)) and not _LOGGED.search(head)
 
 
-def quoted(text: bytes) -> bool:
-    """Return whether a text of any kind holds an output: between lines of a log, in a question."""
-    return bool(origins(text))
-
-
 def of_line(line: str) -> str | None:
     """Return which output begins with a line."""
     return next((origin for origin, head in OF_LINE.items() if head.match(line)), None)
