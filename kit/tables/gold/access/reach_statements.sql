@@ -3,7 +3,7 @@
 -- (of its failures, if any), name_server (a failed request was one that goes to a name server). At most 20,000 of each event.
 -- A failed connect is printed by the attempt (remoting/netty/NettyRemotingClient.createChannel) and by the exception of the call that waited for it.
 -- What a client was given is printed in brackets (getAndCreateNameserverChannel): a name server, even without a port. `connect to null failed`: no name
--- server could be used, and no address was tried. A list that the broker refused was answered: it had no member yet. A look-up by offset id connects to the address in the id, which no broker has to advertise
+-- server could be used, and no address was tried. A look-up by offset id connects to the address in the id, which no broker has to advertise
 -- (client/impl/MQAdminImpl.viewMessage); of an id that is none that is no address at all.
 with asked as (
   select distinct file, line from entries
@@ -31,8 +31,8 @@ with asked as (
   union all
   select e.event, e.file, e.source, e.line, e.ts, e.value_address as address, cast(null as boolean) as good, e.value_client_id as client_id,
     0 as name_server
-  from events e left join entries t on e.event = 'consumer-list-failed' and t.file = e.file and t.line = e.line
-  where e.event in ('consumer-list-failed', 'client-created') and not coalesce(concat_ws(' ', t.message, t.trace) like '%MQBrokerException: CODE:%', false)
+  from events e
+  where e.event in ('consumer-list-failed', 'client-created')
 ), counted as (
   select event, file, source, address, client_id, count(*) as n, min(line) as line, count(case when not good then 1 end) as failed,
     count(case when good then 1 end) as reached, min(case when not good then line end) as failed_line, min(case when good then line end) as reached_line,
