@@ -74,11 +74,8 @@ def test_every_entry_and_every_record_once_and_arguments_narrow_both(case):
 
 
 def test_a_value_that_is_not_there_is_refused_and_a_message_is_shown_with_a_minute_around_it(case):
-    for field, value, known in (
-        ("stages", "half", "original"),
-        ("levels", "WARNING", "WARN"),
-        ("topics", "order", "orders"),
-    ):
+    absent = {"stages": ("half", "original"), "levels": ("WARNING", "WARN"), "topics": ("order", "orders")}
+    for field, (value, known) in absent.items():
         with pytest.raises(ValueError, match=f"{value} is not in this evidence; there are: .*{known}"):
             explored(case, **{field: value})
     span = explored(case, message="0A14511500000C387F4466DA1B000005").selection

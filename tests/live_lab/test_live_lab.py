@@ -100,9 +100,8 @@ def test_the_view_takes_log_lines_as_text_and_is_plain_lines_without_a_terminal(
     text = out.getvalue()
     assert "40" in text and "[bold]not markup[/bold]" in text and "\x1b[31m" not in text
     out = io.StringIO()
-    with watch.watching(
-        find("healthy"), "en", live=True, console=Console(file=out, width=200, force_terminal=False)
-    ) as tell:
+    console = Console(file=out, width=200, force_terminal=False)
+    with watch.watching(find("healthy"), "en", live=True, console=console) as tell:
         for second in range(12):
             tell("traffic", reading(float(second)))
     assert len(out.getvalue().splitlines()) == 3

