@@ -34,6 +34,7 @@ class Observed:
     values: dict[str, Any] = attrs.field(factory=dict)
     quotes: dict[str, Any] = attrs.field(factory=dict)
     window: tuple[dt.datetime, dt.datetime] | None = None
+    window_of: Iterable[str] = ()
     actors: Iterable[str] = ()
     tables: dict[str, Any] = attrs.field(factory=dict)
     moments: list[Moment] = attrs.field(factory=list)
@@ -85,6 +86,7 @@ def finding(facts: Facts, cause: Cause, observed: Observed | None = None) -> Fin
     result.remedies = [cause.remedy(name, **values) for name in proposed]
     result.missing = [_request(want, values) for want in cause.missing if conditions(want.needs)]
     result.window = observed.window or (next(filter(None, windows), None) if conditions("found") else None)
+    result.window_of = tuple(observed.window_of)
     result.tables, result.moments, result.consequence_of = observed.tables, observed.moments, observed.consequence_of
     return result
 

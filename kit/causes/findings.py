@@ -133,6 +133,9 @@ class Finding:
     """Groups, topics, brokers, accounts that it concerns, beyond what the figures of `actor_figures` name."""
 
     actor_figures: tuple[str, ...] = ()
+    window_of: tuple[str, ...] = ()
+    """Files whose times `window` is of, beyond those that its steps refer to."""
+
     local: bool = False
     """Whether `window` is in the local time of hosts whose zone is not known."""
 

@@ -115,7 +115,8 @@ def _weighed(case: Case, finding: Finding) -> Finding:
     known zone. A missing value of a sentence in any language raises here, for this cause only.
     """
     finding = shown_by.weighed(case.facts, finding)
-    finding.local = any(ref.file in case.local_files for step in finding.steps if step.holds for ref in step.evidence)
+    quoted = {ref.file for step in finding.steps if step.holds for ref in step.evidence}
+    finding.local = not case.local_files.isdisjoint(quoted | {*finding.window_of})
     for lang in LANGS:
         json.dumps(plain(finding.as_dict(lang)), allow_nan=False)
     return finding

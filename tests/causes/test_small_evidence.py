@@ -16,6 +16,7 @@ import store_rows
 from expected import check
 from folders import opened, written
 
+import kit
 from kit import causes
 from kit.causes import known_problems, shown_by
 
@@ -68,3 +69,15 @@ def test_it_shows_what_it_shows(row, tmp_path):
 def test_short_forms_are_written_out():
     items = ["a", {2: "b"}, {"08..12/2": ["c <n>", "d"]}]
     assert list(lines(items)) == ["a", "b", "b", "c 08", "d", "c 10", "d", "c 12", "d"]
+
+
+def test_a_window_of_rows_without_a_zone_is_local_though_the_lines_quoted_have_one(tmp_path):
+    refused = "CODE: 2  DESC: [TIMEOUT_CLEAN_QUEUE]broker busy, start flow control for a while, period in queue: 463ms, size of queue: 13"
+    log = (
+        f"2024-05-14T10:00:00.402+08:00 WARN RocketmqClient - sendKernelImpl exception\nMQBrokerException: {refused}\n"
+        * 3
+    )
+    rows = "keys,start,cost_ms,outcome\nK1,2024-05-14 10:00:00.000,402,MQBrokerException\nK2,2024-05-14 10:00:01.000,3,SEND_OK\n"
+    found = kit.triage(opened(tmp_path, {"rocketmq_client.log": log, "sends.csv": rows}))
+    (busy,) = [finding for finding in found["findings"] if finding["cause"] == "broker-busy"]
+    assert busy["window"] == ["2024-05-14T10:00:00.000", "2024-05-14T10:00:00.402"]

@@ -117,6 +117,7 @@ def observe(facts: Facts) -> Observed:
     observed.proposed = ["resend", *lost, *fixes, *spared] if refused else ()
     if happened:
         observed.actors, observed.window = attempts.brokers(facts), busy.window(facts)
+        observed.window_of = ledger.failed["file"].dropna().unique()
         observed.tables, observed.moments = _tables(facts, ledger, stalls), _moments(ledger, stalls)
     if any(why.slug == "half-topic" for why in whys):
         observed.consequence_of = ("half-topic-blowup",)
