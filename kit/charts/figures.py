@@ -117,6 +117,8 @@ def build(
     }
     if drawing.mark == "spans":
         chart = px.timeline(frame, x_start=drawing.x, x_end=drawing.until, **given)
+        # A moment has no width of its own.
+        chart.for_each_trace(lambda bar: bar.update(marker_line={"width": 2, "color": bar.marker.color}))
     elif drawing.mark == "marks":
         chart = px.scatter(frame, x=drawing.x, render_mode="svg", **given).update_traces(marker_size=11)
     elif drawing.mark in ("lines", "steps"):

@@ -97,12 +97,13 @@ def test_a_page_draws_a_chart_from_what_it_holds_which_is_plotlys_own_release():
     assert all(f'name:"{kind}"' in offline.source() for kind in ("scatter", "bar", "heatmap", "sankey"))
 
 
-def test_coverage_shades_the_incident_and_leaves_out_files_without_times():
+def test_coverage_shades_the_incident_leaves_out_files_without_times_and_shows_moments():
     day, hour = pd.Timestamp("2024-05-14", tz="UTC"), pd.Timedelta(hours=1)
     spans = [("log", day, day + hour), ("log", day + hour, day + 2 * hour), ("photo", pd.NaT, pd.NaT)]
     frame = pd.DataFrame(spans, columns=["kind", "first", "last"])
     chart = overview.coverage(frame, (day, day + pd.Timedelta(minutes=1)))
     assert chart.table[["kind", "files"]].values.tolist() == [["log", 2]] and len(chart.figure.layout.shapes) == 1
+    assert chart.figure.data[0].marker.line.width > 0  # what is seen of a bar from a moment to itself
 
 
 @pytest.mark.parametrize(("name", "part", "reading", "rows", "columns"), rows_of(__file__, "readings"))
