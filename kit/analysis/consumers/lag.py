@@ -76,8 +76,10 @@ def pair(group: str, topic: str, queues: list[Course]) -> Pair:
     p.backlog = bool(active) and all(q.grew for q in active) and 2 * going >= len(active) and not p.shrinks
     p.still = bool(active) and all(q.grew and q.advanced == 0 for q in active)
     p.idle = p.still and all(q.seconds >= SAVED for q in active)
-    p.backlog_known = p.still == p.idle and all(q.looks > 1 or q.peak <= SMALL for q in queues)
-    full = [q for q in queues if q.looks == 1 and q.last_lag > SMALL]
+    # Looks so near that fewer messages came than are always under way are one look.
+    near = [q for q in queues if q.looks == 1 or (0 < q.seconds < SAVED and q.arrived < LEAST)]
+    p.backlog_known = p.still == p.idle and all(q.peak <= SMALL for q in near)
+    full = [q for q in near if q.last_lag > SMALL]
     far = [q for q in full if not q.never_handled]
     waiting = [q for q in queues if q.last_lag > LEAST]
     alone = waiting if len(waiting) == 1 < len(queues) else []
