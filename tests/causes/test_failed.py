@@ -45,7 +45,7 @@ def asked(monkeypatch):
     monkeypatch.setattr(causes, "discover", lambda: tuple(three.values()))
     monkeypatch.setattr(declared, "examine", lambda facts, cause: cause.examine(facts))
     monkeypatch.setattr(known_problems, "examine", lambda case: [])
-    monkeypatch.setattr("kit.causes.timeline.table", lambda case, findings: pd.DataFrame())
+    monkeypatch.setattr("kit.causes.timeline.table", lambda case, findings: pd.DataFrame({"at": [1]}))
     monkeypatch.setattr("kit.cli.shared.java", lambda *_: None)
     yield three
 
