@@ -83,6 +83,8 @@ def observe(facts: Facts) -> Observed:
         _queue(facts, observed)
     if len(lines) and observed.values["count"] > 1:
         _volume(facts, observed, lines)
+    if at_risk:
+        observed.tables["size_at_risk"] = risk
     return observed
 
 
