@@ -111,10 +111,10 @@ def pairs(facts: Facts) -> list[Pair]:
 
 
 def known(facts: Facts) -> bool:
-    """Return whether the evidence tells of every queue of users' groups, those that wait included, whether its lag grows."""
-    told = all(p.backlog_known for p in pairs(facts)) and not any(row["beyond"] for row in _rows(facts))
-    wait = {s.group for s in consumer_logs.of(facts, *WAITING) if s.group}
-    return told and bool(pairs(facts)) and wait <= {p.group for p in pairs(facts)}
+    """Return whether the evidence shows of every queue of users' groups whether its lag grows; groups that wait count too."""
+    complete = all(p.backlog_known for p in pairs(facts)) and not any(row["beyond"] for row in _rows(facts))
+    waiting = {s.group for s in consumer_logs.of(facts, *WAITING) if s.group}
+    return complete and bool(pairs(facts)) and waiting <= {p.group for p in pairs(facts)}
 
 
 @memo
