@@ -1,8 +1,8 @@
 """The known texts: what RocketMQ, its clients and their hosts print, and what it means.
 
-Each is a row of `texts/*.yaml`; the order of files and rows is the catalogue's. A row with `values` is an `Event`: it
-is looked for in every log, and its values are taken out. A row with a `title` is a `Problem`: it is explained, and
-reported where nothing else judges it.
+Each is a row of `texts/*.yaml`; the order of files and rows is the catalogue's. A row with a `title` is a `Problem`: it
+is explained, and reported where nothing else judges it. Any other is an `Event`: it is looked for in every log, and its
+values are taken out.
 """
 
 from __future__ import annotations
@@ -129,8 +129,8 @@ class KnownText(data.Row, frozen=True, kw_only=True):
 
 
 class Event(KnownText, frozen=True, kw_only=True):
-    """A text that is found in logs. `values`: a regular expression with `(?P<name>…)` groups that takes the values out
-    of it, and nothing that RE2 and Python read differently.
+    """A text that is found in logs. `values`: a regular expression with `(?P<name>…)` groups that takes out the values
+    that queries read, and nothing that RE2 and Python read differently.
 
     `harmless`: it is normal in a healthy system. `benign`: why, for what sounds like trouble; it counts for no cause.
     `confirm` must be found in the entry as well, where a text alone would say too much.
