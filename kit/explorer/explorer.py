@@ -99,14 +99,10 @@ class Explorer:
         what = table[self.case.lang].map(clean, na_action="ignore")
         return pd.DataFrame({"ts": at, "what": what}).dropna(subset="ts").sort_values("ts")
 
-    def timeline(self, part: Part = "entries", log: bool = False) -> Chart:
-        """Chart the selected entries by level, or records by stage, over time; `log`: logarithmic, side by side."""
+    def timeline(self, part: Part = "entries") -> Chart:
+        """Chart the selected entries by level, or records by stage, over time."""
         frame = self.parts[part].steps(self.selection, BY[part], STEPS)
-        chart = overview.over_time(frame, self.moments, LABELS["parts"][part].in_(self.lang), self.lang)
-        if log:
-            chart.figure.update_yaxes(type="log", dtick=1, tickformat=",d")
-            chart.figure.update_layout(barmode="group")
-        return chart
+        return overview.over_time(frame, self.moments, LABELS["parts"][part].in_(self.lang), self.lang)
 
     def table(self, part: Part = "entries", most: int = 50) -> Table:
         """Return the first selected entries or records as a table."""
@@ -121,10 +117,6 @@ class Explorer:
     def follow(self, draw: Callable[[], Chart | Table]) -> Any:
         """Return what a function shows, anew after each selection; without widgets what it shows now."""
         return self.widget.follow(draw) if self.interactive else draw()
-
-    def cut(self, out: str = "DIR") -> str:
-        """Return the command line that copies the selected part of the evidence; see `Selection.cut`."""
-        return self.selection.cut(self.case, out)
 
     @functools.cached_property
     def widget(self) -> View:
@@ -169,10 +161,8 @@ class View(ipywidgets.VBox):
         parts = [part for part, each in explorer.parts.items() if len(each.frame)]
         for part in parts:
             bars = [self._bars(part, name) for name in COMPARED[part] if len(explorer.parts[part].counts(name)) > 1]
-            widgets += [
-                self._drawn(lambda part=part: explorer.timeline(part, self.log_scale.value)),  # type: ignore[misc]
-                ipywidgets.HBox(bars, layout={"flex_flow": "row wrap"}),
-            ]
+            drawn = self._drawn(functools.partial(explorer.timeline, part))
+            widgets += [drawn, ipywidgets.HBox(bars, layout={"flex_flow": "row wrap"})]
         widgets += [*self._measured(), *map(self._table, parts)]
         super().__init__(widgets)
         self.add_class("rmq-kit-explorer")
@@ -247,10 +237,7 @@ class View(ipywidgets.VBox):
         self.search = ipywidgets.Text(placeholder=hint, continuous_update=False, layout={"width": "16em"})
         self.search.observe(lambda change: self._change(text=change["new"].strip()), "value")
         self._follow.append(lambda: setattr(self.search, "value", self.explorer.selection.text))
-        scale = SAYS["log_scale"].in_(self.lang)
-        self.log_scale = ipywidgets.Checkbox(description=scale, indent=False, layout={"width": "auto"})
-        self.log_scale.observe(lambda _: self.refresh(), "value")
-        return ipywidgets.HBox([self.search, *menus, self.log_scale], layout={"flex_flow": "row wrap"})
+        return ipywidgets.HBox([self.search, *menus], layout={"flex_flow": "row wrap"})
 
     # --- charts -------------------------------------------------------------------------------------------------------
 

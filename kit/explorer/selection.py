@@ -27,10 +27,8 @@ from pyspark.sql import DataFrame
 
 from kit.case.case import Case
 from kit.case.options import instant
-from kit.charts import clean
 from kit.evidence import workspace as ws
 from kit.i18n import T, labels
-from kit.report import console
 from kit.tables.runner import read_parquet, write_parquet
 
 Part = Literal["entries", "records"]
@@ -140,20 +138,6 @@ class Selection:
         values = getattr(self, field)
         changed = [v for v in values if v != value] if value in values else [*values, value]
         return Selection(**{**self.as_dict(), field: changed})
-
-    def cut(self, case: Case, out: str = "DIR") -> str:
-        """Return the command line that copies the evidence of these times and this topic into a folder, for a POSIX
-        shell. `rmq-kit cut` takes one topic; what else is selected is dropped, which keeps more, and named before.
-        """
-        chosen = {**case.options.declared(), **self.options()}
-        if len(self.topics) == 1:
-            chosen["topic"] = self.topics[0]
-        command = console.command("rmq-kit cut", case.name, {"out": out, **chosen})
-        dropped = [
-            name for name in (*VALUES, "text") if getattr(self, name) and not (name == "topics" and "topic" in chosen)
-        ]
-        left_out = SAYS["left_out"].say(fields=[LABELS["fields"][name] for name in dropped]).render(case.lang)
-        return (f"{left_out}\n" if dropped else "") + clean(command)
 
 
 VALUES: Final = tuple(field.name for field in attrs.fields(Selection) if field.name not in ("since", "until", "text"))

@@ -1,4 +1,4 @@
-"""Compare a typed answer with the true one: strict about values, lenient about form."""
+"""Compare a typed answer with the true one: strict about values, lenient about case, signs and units."""
 
 from __future__ import annotations
 
@@ -13,19 +13,8 @@ from kit.training.lab import Kind, Question
 
 UNITS: Final = data.read("training/units.yaml", dict[str, dict[str, float]])
 """By the kind of a number: how many of the plain unit each unit is."""
-_NUMBER: Final = re.compile(
-    r"(?:about|around|roughly|ca\.?|约|大约|≈|~)?\s*([+-]?\d(?:[\d.,_' ]*\d)?)\s*([^\d\s.,][^\d]*)?\.?"
-)
-_GROUPED: Final = re.compile(r"[+-]?\d{1,3}([,_' ])\d{3}(?:\1\d{3})*(?:\.\d+)?")
-_DECIMAL_COMMA: Final = re.compile(r"[+-]?\d+,\d{1,2}")
-_LISTED: Final = re.compile(r"[,;/+&、，；]|\band\b|和|与")
-_SPLIT: Final = re.compile(r"[,;/+&、，；\s]+|\band\b|和|与")
-_NEGATED: Final = re.compile(r"\b(?:not?|never|neither)\b|n't|[不非没无]")
-_FILLERS: Final = frozenset([
-    "", "a", "an", "the", "it", "its", "is", "was", "to", "at", "by", "of", "in", "on", "for", "with", "and", "from", "that",
-    "who", "what", "did", "because", "tried", "address", "group", "named", "called",
-])  # fmt: skip
-"""What may stand around a name that is asked for."""
+_NUMBER: Final = re.compile(r"([+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)\s*([^\d\s.,]\D*)?")
+_LISTED: Final = re.compile(r"[,;/+&、]|\band\b|和|与")
 MOST: Final = 400
 """Most characters of an answer that are used."""
 
@@ -42,18 +31,10 @@ def number(given: Any, kind: Kind = "count") -> float | None:
         return float(given) if known and not isinstance(given, bool) and math.isfinite(given) else None
     # A cut-off text is never read as a number: it would be a different one.
     hit = _NUMBER.fullmatch(_plain(given).casefold()) if len(given) <= MOST else None
-    if hit is None:
-        return None
-    digits, unit = hit[1], (hit[2] or "").strip()
-    if _GROUPED.fullmatch(digits):
-        digits = re.sub(r"[,_' ]", "", digits)
-    elif _DECIMAL_COMMA.fullmatch(digits):
-        digits = digits.replace(",", ".")
     # For pieces any word may follow the number: "9 sends".
-    times = UNITS[kind].get(unit, 1.0 if kind == "count" else None)
-    if times is None or not re.fullmatch(r"[+-]?\d+(\.\d+)?", digits):
-        return None
-    return float(digits) * times if math.isfinite(float(digits)) else None
+    times = UNITS[kind].get((hit[2] or "").strip(), 1.0 if kind == "count" else None) if hit else None
+    value = float(hit[1].replace(",", "")) if hit else math.inf
+    return value * times if times is not None and math.isfinite(value) else None
 
 
 def single(value: Any) -> bool:
@@ -67,18 +48,11 @@ def word(given: Any) -> str:
 
 
 def choices(given: Any, question: Question) -> list[str]:
-    """Return the words of an answer in order, plain words (“the consumer did”) replaced by the option they mean."""
-    if not isinstance(given, str):
-        return [_option(str(part), question) for part in ([given] if single(given) else given)]
-    if question.kind == "word":
-        return [_option(given, question)]
-    known = {word(option) for option in question.options}
-    names: list[str] = []
-    for separator in (_LISTED, _SPLIT):
-        names = [_option(part, question) for part in separator.split(_plain(given)) if part.strip()]
-        if known.issuperset(names):
-            break
-    return names
+    """Return the words of an answer in order; what an option says in full is that option."""
+    listed = isinstance(given, str) and question.kind != "word"
+    parts = _LISTED.split(_plain(given)) if listed else [given] if single(given) else given
+    said = {word(each): word(option) for option, text in question.options.items() for each in (text.en, text.zh)}
+    return [said.get(name, name) for name in map(word, parts) if name]
 
 
 def same(given: Any, truth: Any, question: Question) -> bool:
@@ -87,26 +61,9 @@ def same(given: Any, truth: Any, question: Question) -> bool:
         value = number(given, question.kind)
         return value is not None and abs(value - float(truth)) <= max(question.tolerance * abs(float(truth)), 1e-9)
     chosen, true = choices(given, question), choices(truth, question)
-    if question.kind == "word" and not question.options:
-        before, hit, behind = f"-{chosen[0]}-".partition(f"-{true[0]}-")
-        return bool(hit) and _FILLERS.issuperset(f"{before}-{behind}".strip("-").split("-"))
     return chosen == true if question.kind == "order" else set(chosen) == set(true)
-
-
-def _option(given: str, question: Question) -> str:
-    """Return the one option that an answer names, among other words too; else the answer normalised."""
-    plain = word(given)
-    names = {word(name): word(option) for name, option in question.aliases.items()}
-    for option, text in question.options.items():
-        names |= dict.fromkeys(map(word, (text.en, text.zh, option)), word(option))
-    if plain in names or not question.options or _NEGATED.search(_plain(given).casefold()):
-        return names.get(plain, plain)
-    hits = [name for name in names if f"-{name}-" in f"-{plain}-" or (not name.isascii() and name in plain)]
-    # A name inside a longer one is not meant: “key” in “UNIQ_KEY”.
-    named = {names[name] for name in hits if not any(name in other and name != other for other in hits)}
-    return named.pop() if len(named) == 1 else plain
 
 
 def _plain(text: str) -> str:
     """Return a text stripped, with full-width forms and unusual blanks normalised."""
-    return unicodedata.normalize("NFKC", text[:MOST]).replace("\u2019", "'").strip()
+    return unicodedata.normalize("NFKC", text[:MOST]).strip()

@@ -42,7 +42,6 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     slips: dict[str, T] = {}
     options: dict[str, T] = {}
     options_in: str = ""
-    aliases: dict[str, str] = {}
     tolerance: float = 0.0
     also: str = ""
 

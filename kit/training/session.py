@@ -23,7 +23,6 @@ TEXTS: Final = labels("training")
 SAYS: Final = TEXTS["session"]
 SHORT: Final = 110
 NONE: Final = "none"
-ALIASES: Final = {"healthy": NONE, "nothing": NONE, "无": NONE, "没有": NONE, "健康": NONE}
 
 
 class LabError(ValueError):
@@ -113,7 +112,6 @@ class Session:
             explanation=_text(" ".join(f["summary"] for f in roots.values()) or quiet),
             slips={f["cause"]: _text(self._not_it(f)) for f in others} | {NONE: SAYS["is_something"]},
             options=options | {NONE: SAYS["none_of_them"]},
-            aliases=ALIASES,
         )
 
     def _not_it(self, finding: Any) -> str:

@@ -39,7 +39,7 @@ def test_numbers_are_read_as_people_write_them(given, kind, value):
 
 
 @pytest.mark.parametrize(("id_", "given", "truth", "yes"), rows_of(__file__, "words_forgive_form"))
-def test_words_forgive_form_and_take_plain_words(id_, given, truth, yes):
+def test_words_forgive_form(id_, given, truth, yes):
     assert compare.same(given, truth, Session(LAB, Bench([])).question(id_)) is yes
 
 
