@@ -1,6 +1,7 @@
 """Reports of recordings in a real Chromium, in both languages, and evidence that tries to get into the page."""
 
 import csv
+import json
 
 import pytest
 import recorded
@@ -33,7 +34,9 @@ def test_the_report_of_each_root_cause_in_both_languages(visit, serious, tmp_pat
         )
         assert len(drawn) > 2 and all(drawn)
         assert page.evaluate("document.documentElement.scrollWidth") <= 1280
-        assert recorded.label(name)["root_causes"][0] in page.inner_text("body")
+        findings = json.loads((tmp_path / lang / "findings.json").read_text(encoding="utf-8"))
+        titles = {finding["cause"]: finding["title"] for finding in findings["findings"]}
+        assert page.inner_text("h1") == titles[recorded.label(name)["root_causes"][0]]
         assert serious(page) == []
         texts.append((len(drawn), page.locator("main > section").count()))
     # Complete in both: what one language shows, the other shows too.

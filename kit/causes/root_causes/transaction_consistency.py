@@ -63,12 +63,13 @@ def observe(facts: Facts) -> Observed:
         "wrong": len(finished), "caused": len(caused), "thrown": local and not len(finished) and not none_stored,
         "overtaken": overtaken,
         "unexplained": not none_stored and (not summary or not present or len(caused) < len(finished)),
+        "rows_lacking": not none_stored and (not facts.has("rows") or (bool(summary) and not joined)),
     }  # fmt: skip
     quotes = {
         "local-step": refs.quote(facts, local), "exceptions": refs.quote(facts, local, 2) if thrown else (),
         "check-overtakes": overtaken,
     }  # fmt: skip
-    observed = Observed(values, quotes)
+    observed = Observed(values, quotes, window=local.window if values["thrown"] else None)
     if len(finished):
         _disagree(facts, observed, finished, caused)
     if len(wrong):
