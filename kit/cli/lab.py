@@ -23,7 +23,7 @@ def lab() -> None:
     \b
     Examples:
       rmq-kit lab list
-      rmq-kit lab run half-topic-blowup --watch
+      rmq-kit lab run half-topic-blowup
       rmq-kit lab run half-topic-blowup --fixed
     """
 
@@ -36,7 +36,6 @@ def lab() -> None:
 )
 @click.option("--client", metavar="VERSION", help="release of the applications' client (default: the scenario's)")
 @click.option("--out", type=PATH, help="a new folder for the evidence (default: out/lab/SCENARIO-TIME)")
-@click.option("--watch", is_flag=True, help="show the half topic, the errors and the growth while it runs")
 @at_workspace
 @in_language
 def run(scenario: str, lang: Lang, **chosen: Any) -> None:
@@ -47,7 +46,7 @@ def run(scenario: str, lang: Lang, **chosen: Any) -> None:
 
     \b
     Examples:
-      rmq-kit lab run half-topic-blowup --watch
+      rmq-kit lab run half-topic-blowup
       rmq-kit lab run half-topic-blowup --client 4.6.1
       rmq-kit lab run healthy --broker 5.1.4 --client 4.9.4 --out out/healthy-5
     """
@@ -58,8 +57,7 @@ def run(scenario: str, lang: Lang, **chosen: Any) -> None:
         raise Refusal(printable(str(error.args[0]))) from None
     folder = chosen["out"] or Path("out", "lab", f"{one.name}-{time.strftime('%Y%m%d-%H%M%S')}")
     try:
-        with view.watching(one, lang, live=chosen["watch"]) as tell:
-            done = running.run(one, folder, chosen["broker"], chosen["client"], tell)
+        done = running.run(one, folder, chosen["broker"], chosen["client"], view.watching(one, lang))
     except jars.LabError as error:
         raise Refusal(printable(error.sentence.render(lang))) from None
     except ValueError as error:

@@ -73,8 +73,7 @@ def watch(paths: tuple[Path, ...], lang: Lang, **chosen: Any) -> None:
         sender = run.Sender(watching, folder, _outlets(watching, chosen), complain)
         if chosen["prometheus"]:
             _metrics(sender, chosen["prometheus"], lang)
-        with showing(watching, lang) as show:
-            run.forever(sender, show, chosen["every"], once=chosen["once"])
+        run.forever(sender, showing(watching, lang), chosen["every"], once=chosen["once"])
         if chosen["once"] and any(episode.severity in run.RANKS for episode in watching.kept.episodes.open):
             sys.exit(CONDITION)
 

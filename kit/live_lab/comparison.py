@@ -96,8 +96,8 @@ def start(
     interactive: bool = True,
     options: Mapping[str, Any] | None = None,
 ) -> Pair:
-    """Return the two sides: `evidence` and `fixed`, or with `scenario` two new runs below `out` with a live view, first
-    the incident, then its twin.
+    """Return the two sides: `evidence` and `fixed`, or with `scenario` two new runs below `out`, first the incident,
+    then its twin.
 
     Raise `LabError` if the live lab cannot run here, `KeyError` for an unknown scenario.
     """
@@ -105,9 +105,8 @@ def start(
     paths: list[Path] = []
     if scenario:
         stamp = time.strftime("%Y%m%d-%H%M%S")
-        for one in (find(scenario, lang), find(scenario, lang, fixed=True)):
-            with watching(one, lang, live=interactive) as tell:
-                paths.append(run.run(one, Path(out, f"{one.name}-{stamp}"), watch=tell).evidence)
+        both = (find(scenario, lang), find(scenario, lang, fixed=True))
+        paths = [run.run(one, Path(out, f"{one.name}-{stamp}"), watch=watching(one, lang)).evidence for one in both]
     elif evidence and fixed:
         with contextlib.suppress(FileNotFoundError):
             paths = [inquiry.locate(evidence), inquiry.locate(fixed)]

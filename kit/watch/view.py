@@ -1,18 +1,13 @@
-"""The display of a watch: one line every few seconds, or a table that redraws itself on a terminal."""
+"""What a watch prints: its alerts, and its figures in one line every few seconds."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections import Counter
+from collections.abc import Callable
 from typing import Any, Final
 
-from rich.console import Console, Group
-from rich.live import Live
-from rich.panel import Panel
-from rich.table import Table
-from rich.text import Text
+import click
 
 from kit.causes.alerts import STAGE
 from kit.i18n import Lang, labels, printable
@@ -21,7 +16,7 @@ from kit.watch.loop import Watch
 
 TEXTS: Final = labels("watch")["view"]
 PRINT_EVERY: Final = 10.0
-"""Seconds between two lines where the output is not a terminal."""
+"""Seconds between two lines of figures."""
 COUNTED: Final = {
     "half": ("stage:half", "stage:check-back"),
     "leaked": ("stage:leaked",),
@@ -32,7 +27,7 @@ COUNTED: Final = {
     "discarded": ("check-discard",),
     "refused": ("flow-control",),
 }
-"""Rows of the table: the signs and the stages of records that they count."""
+"""Figures of the line: the signs and the stages of records that they count."""
 
 
 def numbers(watch: Watch) -> dict[str, int]:
@@ -64,53 +59,20 @@ def line(watch: Watch, lang: Lang) -> str:
     return f"{moment} " + " · ".join(parts)
 
 
-def panel(title: str, numbers: Mapping[str, int], notes: Iterable[str]) -> Panel:
-    """Return what is redrawn on a terminal: numbers by their headings, and notes in a line each."""
-    table = Table.grid(padding=(0, 2))
-    for name, count in numbers.items():
-        table.add_row(name, f"{count:,}")
-    # Text, never markup: log lines may contain brackets and control characters.
-    return Panel(Group(table, *(Text(printable(n), overflow="ellipsis", no_wrap=True) for n in notes)), title=title)
-
-
-@contextmanager
-def display(
-    screen: Console, draw: Callable[..., Panel] | None, lines: Callable[..., Iterable[str]], begin: Panel | str = ""
-) -> Iterator[Callable[..., None]]:
-    """Yield a function to call after each step: on a terminal it redraws what `draw` returns, else it prints `lines`."""
-    if draw is not None and (screen.is_terminal or screen.is_jupyter):
-        with Live(begin, console=screen, refresh_per_second=2) as live:
-            yield lambda *step: live.update(draw(*step))
-        return
-
-    def show(*step: Any) -> None:
-        for text in lines(*step):
-            screen.print(Text(printable(text)), soft_wrap=True)
-
-    yield show
-
-
-def showing(
-    watch: Watch, lang: Lang, console: Console | None = None
-) -> AbstractContextManager[Callable[[list[dict[str, Any]]], None]]:
-    """Show a watch, with its last alerts, after each step."""
-    last: deque[str] = deque(maxlen=5)
+def showing(watch: Watch, lang: Lang) -> Callable[[list[dict[str, Any]]], None]:
+    """Return what prints, after each step, files that cannot be read (once), its alerts, and every few seconds a line."""
     printed, named = -PRINT_EVERY, set[str]()
 
-    def draw(alerts: Sequence[dict[str, Any]] = ()) -> Panel:
-        last.extend(alert_line(alert, lang) for alert in alerts)
-        episodes = [f"{each.severity} {each.cause} {' '.join(each.place)}" for each in watch.kept.episodes.open]
-        counts = {TEXTS[name].in_(lang): count for name, count in numbers(watch).items()}
-        return panel(TEXTS["title"].in_(lang), counts, (*episodes[:10], *last))
-
-    def lines(alerts: list[dict[str, Any]]) -> Iterator[str]:
+    def show(alerts: list[dict[str, Any]]) -> None:
         nonlocal printed
-        for name in [name for name in watch.figures.unread if name not in named]:
-            named.add(name)
-            yield TEXTS["not_read"].say(file=name, why=watch.figures.unread[name].say(lang)).render(lang)
-        yield from (alert_line(alert, lang) for alert in alerts)
+        unread = {name: why for name, why in watch.figures.unread.items() if name not in named}
+        named.update(unread)
+        texts = [TEXTS["not_read"].say(file=name, why=why.say(lang)).render(lang) for name, why in unread.items()]
+        texts += [alert_line(alert, lang) for alert in alerts]
         if watch.clock() - printed >= PRINT_EVERY:
             printed = watch.clock()
-            yield line(watch, lang)
+            texts.append(line(watch, lang))
+        for text in texts:
+            click.echo(printable(text), err=True)
 
-    return display(console or Console(stderr=True), draw, lines, draw())
+    return show

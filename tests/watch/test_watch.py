@@ -1,7 +1,6 @@
 """Episodes, kept state, outlets and the command: what is told, once, whatever happens to the process."""
 
 import contextlib
-import io
 import json
 import os
 import re
@@ -12,7 +11,6 @@ import pytest
 from folders import put
 from growing import Clock, watch, write
 from processes import typed
-from rich.console import Console
 from stores import Record, store
 from table import rows_of
 
@@ -307,7 +305,7 @@ def test_captures_hold_what_triage_opens_and_metrics_name_what_rings(tmp_path):
     assert 'rmq_kit_watch_signs_total{sign="topic-too-long"} 1.0' in text
 
 
-def test_a_file_that_breaks_is_named_and_the_others_go_on(tmp_path, monkeypatch):
+def test_a_file_that_breaks_is_named_and_the_others_go_on(tmp_path, monkeypatch, capsys):
     entries = loop.log_entries
 
     def breaks(root, place, options):
@@ -325,12 +323,11 @@ def test_a_file_that_breaks_is_named_and_the_others_go_on(tmp_path, monkeypatch)
     for name in ("bad", "broker"):
         write(tmp_path / f"{name}.log", line(clock(), "more"), clock())
         write(tmp_path / f"{name}.log", line(clock(), "and more"), clock())
-    screen = Console(file=io.StringIO(), width=200)
-    with showing(seen, "en", screen) as tell:
-        for _ in range(2):
-            clock.now += 2
-            tell(seen.step())
-    said = screen.file.getvalue()
+    tell = showing(seen, "en")
+    for _ in range(2):
+        clock.now += 2
+        tell(seen.step())
+    said = capsys.readouterr().err
     assert said.count("bad.log: ") == 1 and "no such thing" in said
     assert seen.figures.entries > 0 and list(seen.figures.unread) == ["bad.log"]
 
