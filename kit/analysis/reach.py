@@ -48,15 +48,8 @@ def network(address: str) -> str | None:
     ip = _ip(host(address))
     if ip is None:
         return "loopback" if host(address).lower() == "localhost" else None
-    return (
-        "loopback"
-        if ip.is_loopback
-        else "link-local"
-        if ip.is_link_local
-        else "docker"
-        if ip in DOCKER_BRIDGE
-        else None
-    )
+    networks = {"loopback": ip.is_loopback, "link-local": ip.is_link_local, "docker": ip in DOCKER_BRIDGE}
+    return next((name for name, inside in networks.items() if inside), None)
 
 
 def own_addresses(facts: Facts) -> list[Row]:

@@ -253,7 +253,7 @@ def _log_or_table(head: Head) -> Kind | None:
         return table
     if known is not None:
         return ("text" if known["source"] == "text" else "log"), known | quoted
-    if head.path.name in ("checkpoint", "currterm") and re.match(rb"\w+=-?\w+", head.text):
+    if head.path.name.removesuffix(".bak") in ("checkpoint", "currterm") and re.match(rb"\w+=-?\w*\n", head.text):
         return "dledger_state", {}
     relevant = _NAMES["relevant"].search(head.words) or context.speaks(head.words) or catalogue.problems_in(head.words)
     return head.plain_text(**quoted) if quoted or relevant else None

@@ -117,6 +117,15 @@ def known(facts: Facts) -> bool:
     return complete and bool(pairs(facts)) and waiting <= {p.group for p in pairs(facts)}
 
 
+def in_hand(facts: Facts) -> list[consumer_logs.Statement]:
+    """Return the last statement of each gRPC client that has many messages of a topic in its memory: the broker moves
+    their group's offset when it hands them out, not when they are handled (broker/processor/PopMessageProcessor).
+    """
+    statements = consumer_logs.of(facts, "grpc-in-hand")
+    last = {(s.place, s.client_id, s.broker, s.topic, s.queue_id): s for s in statements}
+    return [s for s in last.values() if s.high_count > SMALL]
+
+
 @memo
 def stuck(facts: Facts) -> list[Stuck]:
     """Return the queues that stood still while `others` of the topic handled what had waited, the longest wait first:

@@ -32,6 +32,16 @@ def ends(facts: Facts) -> dict[str, Row]:
     return {row["store_host"]: row for row in facts.rows("store_ends")} if facts.has("messages") else {}
 
 
+def taken_over(facts: Facts, host: str | None) -> tuple[Row, Row] | None:
+    """Return the rows of `store_ends` of a broker and of the one that wrote on in the same store behind its last record,
+    as the next master of its group does (store/ha/autoswitch, DLedger).
+    """
+    rows = ends(facts)
+    together = {other for hosts in brokers.addresses(facts).values() if host in hosts for other in hosts}
+    later = [row for name, row in rows.items() if name in together and row["begin"] >= rows[str(host)]["end"]]
+    return (rows[str(host)], min(later, key=lambda row: int(row["begin"]))) if later else None
+
+
 def last_record(row: Row) -> Ref:
     """Quote the last record of a row of `store_ends`."""
     at = f"{row['last_time'].isoformat(sep=' ', timespec='milliseconds')} UTC" if row["last_time"] else "-"

@@ -30,7 +30,8 @@ def observe(facts: Facts) -> Observed:
     worst = min((p for p in pairs if p.backlog), key=lambda p: (-(p.growth_per_second or 0), p.name), default=None)
     once = next((p for p in pairs if p.behind_everywhere), None) if worst is None else None
     behind = worst or once
-    groups = sorted(statement.group for statement in _held_back(facts, None) if statement.group)
+    in_hand = lag.in_hand(facts)
+    groups = sorted(statement.group for statement in (*_held_back(facts, None), *in_hand) if statement.group)
     group = worst.group if worst else max(groups, key=groups.count, default=None)
     best = _best(stacks.shared(facts, stacks.of_group(facts, group))) if group else None
     if not (pairs or groups):
@@ -39,7 +40,7 @@ def observe(facts: Facts) -> Observed:
     moved = [p for p in pairs if p.growth_per_second is not None]
     fastest = worst or max(moved, key=lambda p: (abs(p.growth_per_second), p.name), default=None)
     values = {
-        "group": group or (once and once.group), "all_known": lag.known(facts),
+        "group": group or (once and once.group), "all_known": lag.known(facts) and not in_hand,
         "worst": worst, "once": once, "lags": {p.name: p.lag for p in pairs} or None,
         "lag_per_queue": {p.name: p.per_queue for p in pairs} or None,
         "growth_per_second": fastest and fastest.growth_per_second, "no_dump": not stacks.consuming(facts),
@@ -70,6 +71,11 @@ def observe(facts: Facts) -> Observed:
         observed.quotes["lags-everywhere"] = lag.refs(facts, once.group, once.topic, most=1)
     _listener(facts, observed, group, worst, best)
     _statistics(facts, observed, worst.group if worst else None)
+    if in_hand:
+        most = max(in_hand, key=lambda s: s.high_count)
+        several = [s for s in in_hand if (s.group, s.topic) == (most.group, most.topic)]
+        observed.values |= {"in_hand": sum(s.high_count for s in several), "in_hand_of": most}
+        observed.quotes["in-hand"] = consumer_logs.quote(facts, several[:2])
     return observed
 
 

@@ -53,6 +53,8 @@ def observe(facts: Facts) -> Observed:
         gone = ()
     elif beyond or (compared and compared["missing"]):
         gone = (*gone, *replicas.ended(facts))[:4]
+    if "next" in observed.values:
+        gone = observed.quotes["acknowledged-missing"][-1:]
     observed.values["gone"], observed.quotes["master-gone"] = bool(gone), gone
     _signs(facts, observed, beyond, reported, slave=slave)
     if applies:
@@ -77,6 +79,11 @@ def _compared(facts: Facts, observed: Observed, compared: dict[str, Any], last: 
             "time": last["last_time"], "file": last["file"],
         }  # fmt: skip
     if missing and not observed.values["cut_short"]:
+        host, _ = replicas.of_id(facts.rows("acknowledged_missing")[0]["offset_msg_id"]) or (None, 0)
+        if over := replicas.taken_over(facts, host):
+            last, after = over
+            named = {"end": last["end"], "time": last["last_time"], "file": last["file"], "next": after["store_host"]}
+            observed.values |= named | {"since": after["first_time"], "master_stored": False}
         quoted = facts.refs((row["file"], row["line"]) for row in facts.rows("acknowledged_missing")[:2])
         observed.quotes["acknowledged-missing"] = (*quoted, replicas.last_record(last))
         observed.window = (last["last_time"], compared["latest"]) if compared["latest"] else None

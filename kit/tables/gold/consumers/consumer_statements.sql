@@ -7,7 +7,7 @@ with printed as (
   select event, file, source, line, ts,
     case when event in (
       'client-created', 'queues-assigned', 'queues-assigned-go', 'queue-taken', 'queue-left', 'pull-started', 'consumer-stopped', 'consumer-connected',
-      'consumer-disconnected', 'subscription-replaced', 'subscription-removed', 'subscription-added', 'expired-sent-back'
+      'consumer-disconnected', 'subscription-replaced', 'subscription-removed', 'subscription-added', 'expired-sent-back', 'grpc-in-hand'
     ) then line end as own,
     coalesce(value_group, value_group_2) as `group`, coalesce(value_topic, value_topic_2) as topic,
     coalesce(value_broker, value_broker_2) as broker, coalesce(value_queue_id, value_queue_id_2) as queue_id,
@@ -22,7 +22,8 @@ with printed as (
     'pull-held-back-cpp', 'pull-offset-illegal', 'pull-offset-fixed', 'queue-lock-failed', 'orderly-not-done', 'consume-exception', 'consume-null',
     'expired-sent-back', 'consumer-stopped', 'consumer-connected', 'consumer-disconnected', 'consumer-registered', 'consumer-offset-back',
     'subscription-replaced', 'subscription-removed', 'subscription-added', 'subscription-missing', 'subscription-not-latest',
-    'consumer-offset-saved', 'consumer-group-changed', 'receive-held-back', 'grpc-consumer-created', 'group-falls-behind'
+    'consumer-offset-saved', 'consumer-group-changed', 'receive-held-back', 'grpc-consumer-created', 'grpc-in-hand',
+    'group-falls-behind'
   )
 )
 select event, file, source, `group`, topic, broker, queue_id, address, client_id, `set`, clients, data, old, new, queue_offset, uniq_key, msg_id,
