@@ -134,7 +134,7 @@ def _filled(file: io.FileIO, at: int, size: int) -> tuple[bytes, list[tuple[int,
     length = 0
     while at < size and length < WINDOW:
         raw = os.pread(file.fileno(), min(WINDOW - length, size - at), at)
-        if raw.count(b"\n") > MANY:
+        if np.count_nonzero(np.frombuffer(raw, np.uint8) == ord("\n")) > MANY:
             raw, length = raw[: len(raw) // 8], WINDOW
         last = raw.rfind(b"\n") + 1
         start, at = at + last, at + len(raw)

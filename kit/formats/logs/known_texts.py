@@ -31,8 +31,8 @@ class Texts:
         texts = [(text.encode(), group) for group, each in enumerate(groups) for text in each]
         self.group = np.array([group for _, group in texts], np.int64)
         self.groups = len(groups)
-        quickest = ahocorasick_rs.Implementation.DFA
-        self._search = ahocorasick_rs.BytesAhoCorasick([text for text, _ in texts], implementation=quickest)
+        small = ahocorasick_rs.Implementation.ContiguousNFA  # stays in the caches, where a DFA of all texts does not
+        self._search = ahocorasick_rs.BytesAhoCorasick([text for text, _ in texts], implementation=small)
 
     def find(self, *columns: pa.BinaryArray) -> tuple[np.ndarray, np.ndarray]:
         """Return (entry, group) for each group in the texts of entries, once an entry, in the order found.

@@ -161,10 +161,16 @@ def _match(
     """Match lines from `begins` on with rows in their order."""
     heads = _heads(text, lines, begins, ends)
     for row, regex in rows:
-        fits = np.asarray(pc.match_substring_regex(heads, regex))
+        # Where the first line fits, most do; finding out which would cost as much again.
+        if pc.match_substring_regex(heads[:1], regex).to_pylist() == [True]:
+            parts = pc.extract_regex(heads, regex)
+            fits = np.asarray(parts.is_valid())
+        else:
+            fits = np.asarray(pc.match_substring_regex(heads, regex))
+            parts = pc.extract_regex(heads.filter(pa.array(fits)), regex)
         if fits.all():
-            matches.add(row, lines, begins, pc.extract_regex(heads, regex))
+            matches.add(row, lines, begins, parts)
             return
         if fits.any():
-            matches.add(row, lines[fits], begins[fits], pc.extract_regex(heads.filter(pa.array(fits)), regex))
+            matches.add(row, lines[fits], begins[fits], parts.drop_null())
             heads, lines, begins = heads.filter(pa.array(~fits)), lines[~fits], begins[~fits]
