@@ -109,12 +109,3 @@ def store_limit(facts: Facts) -> int:
         (int(versions.rule("brokerRetryTopicMax", version)) for version in known),
         default=int(versions.rule("brokerRetryTopicMax", versions.OLDEST)),
     )
-
-
-def retry(facts: Facts) -> tuple[str, str, str]:
-    """Return group, client and broker release of a refused send-back, else of the longest group; else 4.6.0."""
-    refusals = facts("refused_send_backs")["consumer_group"].dropna().tolist()
-    consumers = [client for client in setup.clients(facts) if client["role"] == "consumer"]
-    chosen = refusals[0] if refusals else max((client["group"] for client in consumers), key=len, default="")
-    releases = [client["version"] for client in consumers if client["group"] == chosen]
-    return chosen, next(iter(releases), "4.6.0"), next(iter(setup.broker_versions(facts)), "4.6.0")

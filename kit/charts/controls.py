@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from markupsafe import escape
@@ -17,15 +17,11 @@ from kit.charts import Chart, clean
 
 
 def control(
-    draw: Callable[..., Any],
-    given: Mapping[str, Any],
-    names: Mapping[str, str],
-    choices: Mapping[str, Sequence[str]] | None = None,
-    interactive: bool = True,
+    draw: Callable[..., Any], given: Mapping[str, str], names: Mapping[str, str], interactive: bool = True
 ) -> Any:
-    """Return a control for each argument of `draw`, called by `names`, above what it returns: charts, tables.
+    """Return a field for each argument of `draw`, called by `names`, above what it returns: charts, tables.
 
-    Without interaction it is what `draw` returns of those `given`. `choices`: the values of a menu.
+    Without interaction it is what `draw` returns of those `given`.
     """
     if not interactive:
         return draw(**given)
@@ -47,12 +43,7 @@ def control(
     for name, value in given.items():
         look = {"value": value, "description": names[name], "layout": {"width": "auto"}}
         look["style"] = {"description_width": "initial"}
-        if isinstance(value, bool):
-            controls[name] = ipywidgets.Checkbox(indent=False, **look)
-        elif choices and name in choices:
-            controls[name] = ipywidgets.Dropdown(options=choices[name], **look)
-        else:
-            controls[name] = ipywidgets.Text(continuous_update=False, **look)
+        controls[name] = ipywidgets.Text(continuous_update=False, **look)
         controls[name].observe(redraw, names="value")
     redraw()
     return standing(ipywidgets.VBox([*controls.values(), place]), place.outputs)

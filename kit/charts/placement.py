@@ -1,15 +1,14 @@
-"""The placements of the half message as a what-if: what each failure leaves, computed on the spot."""
+"""The placements of the half message: what each failure leaves."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit.charts import LABELS, Chart, Declared, figure
-from kit.charts.controls import control
+from kit.charts import Chart, Declared, figure
 from kit.i18n import Lang
 from kit.rocketmq import placement
 from kit.rocketmq.placement import Assumptions, Outcome, Placement
@@ -24,10 +23,6 @@ MARKS: Final[dict[Outcome, tuple[str, str]]] = {
 }
 """Mark and colour of an outcome: the mark is enough without the colour. The tints leave dark text readable."""
 INKED: Final = "#16191d"
-
-SWITCHES: Final = LABELS["placement switches"]
-CHOICES: Final = {"no_row": ["ROLLBACK", "UNKNOWN", "COMMIT"], "last_answer": ["COMMIT", "UNKNOWN"]}
-"""Fields of `Assumptions` with more than two values."""
 
 
 def what_if(
@@ -75,13 +70,6 @@ def _shortest(outcomes: Mapping[Outcome, Sequence[str]], lang: Lang) -> str:
         outcome: " → ".join(placement.STEPS[step].render(lang) for step in path) for outcome, path in outcomes.items()
     }
     return "<br>".join(f"{placement.OUTCOMES[outcome].render(lang)}: {path}" for outcome, path in paths.items())
-
-
-def explore(lang: Lang = "en", interactive: bool = True) -> Any:
-    """Return the placements as a what-if with a switch for each assumption; without interaction the plain chart."""
-    names = {name: text.render(lang) for name, text in SWITCHES.items()} | {n: WHAT_IF[n].render(lang) for n in CHOICES}
-    given = {name: getattr(Assumptions(), name) for name in names}
-    return control(lambda **chosen: what_if(Assumptions(**chosen), lang), given, names, CHOICES, interactive)
 
 
 def chosen(places: Sequence[str], lang: Lang = "en") -> Chart:

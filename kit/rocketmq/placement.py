@@ -56,34 +56,22 @@ class Assumptions:
 
     looks_at_status: bool = False
     """The application throws unless the send's status is SEND_OK."""
-    looks_at_local_state: bool = False
-    """It throws unless the local transaction's answer is the one expected."""
     no_row: Answer = "ROLLBACK"
     """What its check answers while there is no row (yet)."""
     last_answer: Answer = "COMMIT"
     """What executeLocalTransaction returns with the half message last."""
-    log_joins_outer: bool = False
-    """In the middle: the log row is written in the outer database transaction, not in one of its own."""
-    producer_returns: bool = True
-    """Whether after a crash an instance of the group answers checks again."""
     copies_apart: bool = True
     """Whether an answer ends only the copy it names, so that a late one is stored too; else the first one wins."""
-    idempotent: bool = True
-    """Whether the consumer handles a second delivery without a second effect."""
-    check_max: int = 3
-    """transactionCheckMax, kept small: more rounds only make paths longer."""
 
 
+CHECK_MAX: Final = 3
+"""transactionCheckMax, kept small: more rounds only make paths longer."""
 PUBLISHED_ASSUMPTIONS: Final = Assumptions(copies_apart=False)
 """The published comparison assumes one record for each transaction, whose first answer counts."""
 
 
-class _Crash(Exception):
-    """The producer's process dies."""
-
-
-class _Thrown(Exception):
-    """An exception reaches the application's code around the send."""
+class _Stopped(Exception):
+    """The producer's process dies, or an exception reaches the application's code around the send."""
 
 
 @attrs.define
@@ -95,11 +83,10 @@ class Order:
     given: Assumptions
     choose: Choose
     row: Literal["none", "open", "kept", "undone"] = "none"
-    log: Literal["none", "open", "kept", "undone"] = "none"
+    log: Literal["none", "kept"] = "none"
     half: Literal["none", "live", "ended", "discarded"] = "none"
     commits: int = 0
     checks: int = 0
-    crashed: bool = False
     outcome: Outcome = "waiting"
     path: list[str] = attrs.field(factory=list)
 
@@ -113,11 +100,11 @@ class Order:
         """Crash here if that is the failure."""
         if self.failure == f"crash_{name}":
             self.note("crash")
-            raise _Crash
+            raise _Stopped
 
     def throw_at(self, *failures: str) -> None:
         if self.failure in failures:
-            raise _Thrown
+            raise _Stopped
 
     def database(self, row: Literal["open", "kept", "undone"]) -> None:
         self.row = row
@@ -132,12 +119,12 @@ class Order:
             self.note("half stored")
         if self.failure == "send_throws":
             self.note("send throws")
-            raise _Thrown
+            raise _Stopped
         if self.failure in NOT_OK:
             self.note(self.failure.upper())
             self.answer("ROLLBACK")
             if self.given.looks_at_status:
-                raise _Thrown
+                raise _Stopped
             return False
         self.point("after_send")
         return True
@@ -174,7 +161,7 @@ class Order:
         self.note(f"check {answer}")
         # The copy that reaches the limit can be discarded in the same round, before the answer arrives; a COMMIT still
         # counts.
-        last = self.checks >= self.given.check_max
+        last = self.checks >= CHECK_MAX
         if last and (answer == "UNKNOWN" or (answer == "COMMIT" and self.either())):
             self.half = "discarded"
             self.note("discarded")
@@ -186,8 +173,6 @@ class Order:
         return answer
 
     def asked(self) -> Answer:
-        if self.crashed and not self.given.producer_returns:
-            return "UNKNOWN"
         if self.failure == "check_other_application":
             other: Answer = self.choose(("COMMIT", "ROLLBACK", "UNKNOWN"))
             return other
@@ -205,7 +190,6 @@ class Order:
         self.point("after_answer")
         self.throw_at("outer_commit_fails")
         self.database("kept")
-        self.log = "kept" if self.log == "open" else self.log
 
     def ended(self) -> Outcome:
         """Return what is left once the half message is ended and the message consumed."""
@@ -220,9 +204,7 @@ class Order:
             self.note("dead letter")
             return "waiting"
         if commits and self.failure == "consumer_fails_once":
-            after_its_effect = self.either()
             self.note("consumed again")
-            return "duplicate" if after_its_effect and not self.given.idempotent else "consistent"
         return "consistent"
 
 
@@ -246,23 +228,19 @@ def _first(order: Order) -> None:
 def _middle(order: Order) -> None:
     order.database("open")
     order.throw_at("business_exception")
-    answer: Answer = "ROLLBACK"
     if order.send():
         order.slow()
         if order.local_fails():
             order.note("log row fails")
-            answer = order.local_answer
+            order.answer(order.local_answer)
         else:
-            order.log = "open" if order.given.log_joins_outer else "kept"
+            order.log = "kept"
             order.note("log row written")
             order.point("in_local")
             order.slow()
             order.point("before_answer")
-            answer = "UNKNOWN" if order.failure == "local_unknown" else "COMMIT"
-        order.answer(answer)
+            order.answer("UNKNOWN" if order.failure == "local_unknown" else "COMMIT")
     order.throw_at("exception_after_send")
-    if order.given.looks_at_local_state and answer != "COMMIT":
-        raise _Thrown
     order.outer_commit()
 
 
@@ -270,16 +248,12 @@ def _last(order: Order) -> None:
     order.database("open")
     order.throw_at("business_exception")
     if order.send():
-        odd: dict[str, Answer] = {"local_throws": "UNKNOWN", "local_unknown": "UNKNOWN", "local_rollback": "ROLLBACK"}
-        answer = odd.get(order.failure, order.given.last_answer)
         order.point("in_local")
         order.point("before_answer")
-        order.answer(answer)
-        if order.given.looks_at_local_state and answer != order.given.last_answer:
-            raise _Thrown
+        order.answer(order.local_answer if order.failure in _LOCAL else order.given.last_answer)
     order.throw_at("exception_after_send")
     if order.failure.startswith("check_") and order.either():
-        raise _Thrown
+        raise _Stopped
     order.slow()
     order.outer_commit()
 
@@ -290,11 +264,9 @@ def run(placement: Placement, failure: str, given: Assumptions, choose: Choose) 
     try:
         {"first": _first, "middle": _middle, "last": _last}[placement](order)
         order.point("at_end")
-    except (_Thrown, _Crash) as end:
-        order.crashed = isinstance(end, _Crash)
+    except _Stopped:
         if order.row == "open":
             order.database("undone")
-        order.log = "undone" if order.log == "open" else order.log
     while order.half == "live":
         # If the check never knows, somebody may look before its limit.
         if order.check() == "UNKNOWN" and order.half == "live" and order.either():
