@@ -229,8 +229,11 @@ def _settings(head: Head) -> Kind | None:
 def _output(head: Head) -> Kind | None:
     from kit.formats.logs import source_code, thread_dumps
     from kit.formats.tables import host_heads, host_network
+    from kit.inventory import sniff
 
-    rules = (("metrics", host_heads.sniff), ("network", host_network.sniff), ("thread_dump", thread_dumps.sniff))
+    if host_heads.sniff(head.text) and sniff.sniff(head.text, "") is None:
+        return "metrics", {}
+    rules = (("network", host_network.sniff), ("thread_dump", thread_dumps.sniff))
     if kind := next((kind for kind, fits in rules if fits(head.text)), None):
         return kind, {}
     return ("source_code", {}) if source_code.is_program(head.words, head.file.file) else None

@@ -30,7 +30,7 @@ def sniff(head: bytes, name: str) -> dict[str, Any] | None:
     from kit.formats.tables import delimited, host_heads, mqadmin
 
     head = head[:SAMPLE].lstrip(b"\0")
-    if delimited.encoding(head) is None or not head.strip() or host_heads.sniff(head):
+    if delimited.encoding(head) is None or not head.strip():
         return None
     encoding = delimited.not_utf8(head)
     if mqadmin.sniff(head):
@@ -40,6 +40,8 @@ def sniff(head: bytes, name: str) -> dict[str, Any] | None:
     layouts = Counter(log.layouts[log.layouts != ""].tolist())
     texts = known_texts().find(ranges(log.text, log.starts, log.ends))[1]
     known = any(catalogue.IN_LOGS[group].own for group in np.unique(texts))
+    if host_heads.sniff(head) and not known:
+        return None
     if not layouts:
         is_text = known or name.lower().endswith((".log", ".out"))
         return {"source": "text", "layout": "unknown", "encoding": encoding} if is_text else None

@@ -68,8 +68,9 @@ def test_one_file_of_several_outputs_and_one_between_log_lines(tmp_path):
     # An output between log lines is read as well.
     log = "2026-11-23 10:22:31 WARN main - broker busy, start flow control for a while\n"
     assert not host_heads.sniff((log + DF).encode())
-    case = opened(tmp_path, {"paste.txt": "what is this?\n" + log + DF + log})
-    assert [item.kind for item in case.unzoned.items] == ["text"]
+    answer = "service not available now, maybe disk full, CL:  0.31 CQ:  0.31 INDEX:  0.31\n"
+    case = opened(tmp_path, {"paste.txt": "what is this?\n" + log + DF + log, "without a time": answer + DF})
+    assert [item.kind for item in case.unzoned.items] == ["text", "text"]
     assert case.has("logs") and case.has("metrics")
 
 
