@@ -10,12 +10,11 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from kit.charts import Chart, Declared, Table, escape, figures, pictures
+from kit.charts import Chart, Declared, escape, figures, pictures
 from kit.i18n import Lang
 
 AXIS = Declared.of("busy axis")
 OUTCOME = Declared.of("failed sends")
-CONFIG = Declared.of("settings")
 REPLICA = Declared.of("replica")
 KINDS: Final = figures.drawings()["kinds of errors"].looks
 """Colour and pattern of each kind of error."""
@@ -92,12 +91,6 @@ def _stalls(frame: pd.DataFrame) -> list[tuple[pd.Timestamp, pd.Timestamp]]:
 def outcome(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart what became of failed sends. `frame`: kind, stored, lost."""
     return OUTCOME.chart(frame, lang, {name: int(frame[name].sum()) for name in ("stored", "lost")})
-
-
-def config(frame: pd.DataFrame, lang: Lang = "en") -> Table:
-    """Show the settings audit. `frame`: setting, value, known, changed, reason, reason_zh."""
-    reason = frame["reason_zh" if lang == "zh" else "reason"]
-    return CONFIG.table(frame.assign(reason=reason, changed=frame["changed"].astype("Int64")), lang)
 
 
 path = functools.partial(pictures.diagram, "send path")

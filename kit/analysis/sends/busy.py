@@ -20,11 +20,9 @@ import attrs
 import pandas as pd
 
 from kit.analysis import refs, setup
-from kit.analysis.sends import attempts, sends
-from kit.analysis.sends.sends import Ledger
+from kit.analysis.sends import sends
 from kit.i18n import Sentence, labels
 from kit.inventory.references import Ref
-from kit.rocketmq import versions
 from kit.tables.facts import Facts
 
 HOLE: Final = 3
@@ -37,9 +35,6 @@ FOREIGN: Final = 4.0
 """Written bytes for each byte stored: commitlog, consume queue and index together write about twice what is stored."""
 LEAST: Final = 0.5
 """Part of the stored records from which on those of a half topic that feeds itself are the load."""
-LONGER_WAIT: Final = 3000
-LONGER_LOCK: Final = 5000
-"""ms, as the published advice sets them."""
 ROWS_OF_A_BLOCK: Final = 24
 """Most rows that a block of iostat, vmstat or sar has below its head."""
 SLOW: Final = (
@@ -48,15 +43,12 @@ SLOW: Final = (
     ("flush", "flush-slow", "flush"),
 )
 """Slow appends and flushes in store.log (over 500 ms): explanation, known text, sentence."""
-PAGE_CACHE: Final = ("REJECTREQUEST", "PCBUSY_CLEAN_QUEUE", "PC_SYNCHRONIZED")
-"""Refusals while an append holds the lock for too long."""
 AFTER: Final = 1000
 """ms behind a stall in which what queued up in it is still refused or answered."""
 METRICS: Final = ("file", "line", "ts", "origin", "subject", "name", "value")
 Windows = list[tuple[float, float]]
 """Spans of time: (start, end) in ms since 1970."""
 SAYS: Final = labels("analysis")["busy"]
-ADVICE: Final = labels("analysis")["settings"]
 
 
 @attrs.frozen
@@ -188,17 +180,12 @@ def intervals(failed: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"start": start, "end": start + cost.where(cost >= least, least)})
 
 
-def inside(under_way: pd.DataFrame, windows: Windows) -> pd.Series:
-    """Return for each failed send whether it was in progress during one of the windows, or just after it."""
+def share(under_way: pd.DataFrame, windows: Windows) -> float | None:
+    """Return the share of failed sends in progress during one of the windows, or just after it; None without times."""
     hit = pd.Series(False, under_way.index)
     for start, end in windows:
         hit |= (under_way["start"] <= end + AFTER) & (under_way["end"] >= start)
-    return hit
-
-
-def share(under_way: pd.DataFrame, windows: Windows) -> float | None:
-    """Return the share of failed sends in progress during one of the windows, or just after it; None without times."""
-    return float(inside(under_way, windows).mean()) if len(under_way) else None
+    return float(hit.mean()) if len(hit) else None
 
 
 def ms(instant: Any) -> float:
@@ -216,55 +203,6 @@ def host_metrics(facts: Facts, *names: str) -> pd.DataFrame:
     """Return the host metrics of these names (the columns of the table `host_metrics`)."""
     metrics = facts("host_metrics") if facts.files.of_metrics() else pd.DataFrame(columns=pd.Index(METRICS))
     return metrics[metrics["name"].isin(names)].reset_index(drop=True)
-
-
-# --- settings ---------------------------------------------------------------------------------------------------------
-
-
-def audit(facts: Facts, ledger: Ledger, stalls: list[Any]) -> pd.DataFrame:
-    """Return the settings that matter: setting, value, known, changed (failed sends), reason, reason_zh."""
-    # Of several brokers the settings of that count which stalled.
-    hosts = frozenset(stall.store_host for stall in stalls)
-    role, flush, dledger, reentrant = (
-        setup.setting(facts, name, hosts).value
-        for name in ("brokerRole", "flushDiskType", "enableDLegerCommitLog", "useReentrantLockWhenPutMessage")
-    )
-    errors, stored = ledger.errors_by_kind, ledger.outcome_by_kind
-    periods = printed_periods(attempts.entries(facts))
-    spared = int((periods < LONGER_WAIT).sum()) if len(periods) else None
-    # Page-cache refusals, and those of them in stalls that a longer wait for the lock would have spared.
-    locked = ledger.failed[ledger.failed["kind"].isin(PAGE_CACHE)]
-    brief = [(ms(s.start), ms(s.end)) for s in stalls if s.stood / s.pauses * 1000 < LONGER_LOCK]
-    timed = stalls and not locked["ts"].isna().any()
-    short = int(inside(intervals(locked), brief).sum()) if timed else None
-    not_ok = sum(ledger.answered_not_ok.values()) if ledger.source == "ledger" else None
-    waits = flush == "SYNC_FLUSH" or role == "SYNC_MASTER"
-    why = ADVICE["flush-waits" if waits else "flush-free"].say(count=not_ok)
-    advised: dict[str, tuple[str, int | None, dict[str, Any]]] = {
-        "waitTimeMillsInSendQueue": ("wait", spared, {"longer": LONGER_WAIT, "spared": spared, "count": len(periods)}),
-        "osPageCacheBusyTimeOutMills": ("lock", short, {"longer": LONGER_LOCK, "spared": short, "count": len(locked)}),
-        "sendMessageThreadPoolNums": ("threads", None, {"reentrant": reentrant}),
-        "transientStorePoolEnable": ("pool", None, {"role": role, "dledger": dledger or "false"}),
-        "flushDiskType": ("flush", not_ok, {"flush": flush, "role": role, "why": why}),
-        "brokerFastFailureEnable": ("fast-fail", None, {}),
-    }
-    rows = []
-    for name, (text, changed, values) in advised.items():
-        setting = setup.setting(facts, name, hosts)
-        rows.append((name, setting.value, setting.known, changed, ADVICE[text].say(value=setting.value, **values)))
-    clients, timeout = setup.client_versions(facts), versions.rule("sendMsgTimeout", versions.OLDEST)
-    busy = None if errors is None else sum(n for kind, n in errors.items() if kind in attempts.BUSY_CODE)
-    late = None if errors is None else errors.get("CLIENT_TIMEOUT", 0)
-    stored_late = None if stored is None else stored.get("CLIENT_TIMEOUT", {}).get("stored", 0)
-    retry = ADVICE["retry"].say(value=list(clients) or None, count=busy)
-    changed = 0 if attempts.busy_is_retried(facts) else busy
-    wait = ADVICE["timeout"].say(value=timeout, count=late, stored=stored_late)
-    rows.append(("retryResponseCodes", ", ".join(clients) or None, "evidence" if clients else None, changed, retry))
-    rows.append(("sendMsgTimeout", str(timeout), "default", late, wait))
-    return pd.DataFrame(
-        [(*row, advice.render("en"), advice.render("zh")) for *row, advice in rows],
-        columns=pd.Index(["setting", "value", "known", "changed", "reason", "reason_zh"]),
-    )
 
 
 def printed_periods(entries: pd.DataFrame) -> pd.Series:

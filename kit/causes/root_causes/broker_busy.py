@@ -118,7 +118,11 @@ def observe(facts: Facts) -> Observed:
     if happened:
         observed.actors, observed.window = attempts.brokers(facts), busy.window(facts)
         observed.window_of = ledger.failed["file"].dropna().unique()
-        observed.tables, observed.moments = _tables(facts, ledger, stalls), _moments(ledger, stalls)
+        unstored = ledger.failed[ledger.failed["originals"] == 0].drop(columns=["originals", "brokers", "identity"])
+        observed.tables, observed.moments = (
+            {"lost": unstored, "duplicated": ledger.duplicated},
+            _moments(ledger, stalls),
+        )
     if any(why.slug == "half-topic" for why in whys):
         observed.consequence_of = ("half-topic-blowup",)
     return observed
@@ -167,14 +171,6 @@ def _explanations(whys: list[busy.Why], refused: bool) -> list[Step]:
         claim = TEXTS.say("why", rank=rank, said=why.sentence, share=share)
         steps.append(supporting(f"why-{rank}", claim, refused and why.evidence, why.evidence))
     return steps or [supporting("why-1", TEXTS["why_not"], None)] * refused
-
-
-def _tables(facts: Facts, ledger: sends.Ledger, stalls: list[Any]) -> dict[str, Any]:
-    return {
-        "busy_config": busy.audit(facts, ledger, stalls),
-        "lost": ledger.failed[ledger.failed["originals"] == 0].drop(columns=["originals", "brokers", "identity"]),
-        "duplicated": ledger.duplicated,
-    }
 
 
 def _moments(ledger: sends.Ledger, stalls: list[Any]) -> list[Moment]:
