@@ -161,12 +161,13 @@ class Finding:
         return self.summary
 
     def _concerned(self) -> list[str]:
-        """Return whom it concerns: as its cause says, else whom the lines name that show it."""
+        """Return whom it concerns: as its cause says, else whom the lines name that show it, those that decide first."""
         named = list(self.actors)
         for value in (self.figures.get(name) for name in self.actor_figures):
             named += [value] if isinstance(value, str) else value or ()
-        quoted = [ref for step in self.steps if step.holds for ref in step.evidence]
-        return named or [name for ref in quoted for name in names.labelled(ref.text)]
+        held = [(step.role, ref.text) for step in self.steps if step.holds for ref in step.evidence]
+        quoted = [(role, name) for role, text in held for name in names.labelled(text)]
+        return named or [name for role, name in quoted if role == "deciding"] or [name for _, name in quoted]
 
     def _naming(self, text: Sentence, lang: Lang, own: tuple[str, ...] = ()) -> str:
         """Return a sentence that says whom it concerns, once, where something was found."""

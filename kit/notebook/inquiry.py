@@ -281,7 +281,8 @@ class Inquiry:
     @_or_sentence
     def timeline(self) -> Chart:
         """Chart the timeline across all files; the moments that decide are marked."""
-        return overview.timeline(self.table(timeline.TABLE), self.lang)
+        titles = {finding["cause"]: finding["title"] for finding in self.findings["findings"]}
+        return overview.timeline(self.table(timeline.TABLE), self.lang, titles)
 
     @_or_sentence
     def coverage(self) -> Chart:

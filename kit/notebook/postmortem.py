@@ -13,6 +13,7 @@ import pandas as pd
 from kit import causes
 from kit.causes import timeline
 from kit.charts import Chart, Table, messages, overview, sends, sizes, transactions
+from kit.charts.safe_text import clean
 from kit.evidence import workspace as ws
 from kit.formats.printed_times import iso
 from kit.i18n import Lang, Sentence, labels, rendered
@@ -86,7 +87,8 @@ class Postmortem:
 
     def _table(self, rows: list[Any], caption: str, *columns: str) -> Table | Answer:
         frame = pd.DataFrame(rows, columns=pd.Index(columns))
-        return Table(frame, TEXTS[caption], COLUMNS, self.lang, MOST_ROWS) if rows else self._say(TEXTS["none"])
+        none = TEXTS.get(f"none_{caption}", TEXTS["none"])
+        return Table(frame, TEXTS[caption], COLUMNS, self.lang, MOST_ROWS) if rows else self._say(none)
 
     def findings(self, verdict: str = "confirmed") -> list[Mapping[str, Any]]:
         """Return the findings of a verdict in reading order: root causes, then their neighbours."""
@@ -148,7 +150,9 @@ class Postmortem:
         """Return the steps of what is confirmed (or suspected), each with the first line or record that carries it."""
         rows = []
         for title, step in ((f["title"], step) for f in self.findings(verdict) for step in f["steps"]):
-            quotes = [(places.spelled(ref), ref.get("text", "")) for ref in step["evidence"][:1]] or [("", "")]
+            quotes = [(places.spelled(ref), clean(ref.get("text", ""), 200)) for ref in step["evidence"][:1]] or [
+                ("", "")
+            ]
             rows.append((title, HOLDS[step["holds"]][1], step["claim"], *quotes[0]))
         return self._table(rows, verdict, "cause", "holds", "claim", "place", "quote")
 

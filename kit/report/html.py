@@ -103,7 +103,7 @@ def render(
     drawn = part(_timeline, tables, concluded, lang)
     lists = [
         part(summaries, of["ruled_out"], "ruled_out", lang),
-        part(apart, [v["id"] for v in concluded], lang),
+        part(apart, {v["id"]: v["title"] for v in views}, [v["id"] for v in concluded], lang),
         part(rows_of, tables.get("harmless"), noise.HEAD, lang, noise.SHOWN),
         part(rows_of, tables.get("releases"), release_advice.HEAD, lang, release_advice.COLUMNS),
     ]
@@ -260,9 +260,9 @@ def inventory(findings: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], l
     return Table(frame, PAGE["inventory"], COLUMNS, lang, max_rows=500).as_dict()
 
 
-def apart(slugs: Sequence[str], lang: Lang) -> dict[str, Any] | None:
-    """Return what these causes look like, and how to tell them apart."""
-    return rows_of(look_alikes.frame(lang, slugs), PAGE["look_alikes"], lang, look_alikes.COLUMNS)
+def apart(titles: Mapping[str, str], slugs: Sequence[str], lang: Lang) -> dict[str, Any] | None:
+    """Return what these causes look like, and how to tell them apart, by their titles."""
+    return rows_of(look_alikes.frame(lang, slugs).replace(titles), PAGE["look_alikes"], lang, look_alikes.COLUMNS)
 
 
 def rows_of(

@@ -22,7 +22,7 @@ from kit.inventory import zones
 from kit.inventory.inventory import Inventory
 from kit.inventory.references import Ref
 from kit.report.console import table
-from kit.report.labels import ranked, requests
+from kit.report.labels import PAGE, ranked, requests
 from kit.rocketmq import config
 
 TEXTS: Final = labels("report")["terminal"]
@@ -55,8 +55,9 @@ def verdicts(findings: dict[str, Any], lang: Lang, *, verbose: bool = False) -> 
     folded = [] if verbose else [(text, counts[verdict]) for verdict, text in FOLDED.items() if counts[verdict]]
     # The requests of the most likely causes.
     requested = requests(order)[: None if verbose else BRIEFLY]
-    colon = "：" if lang == "zh" else ": "
-    wanted = [f"  {each['artefact']}{colon}{each['why']}\n      {each['command']}" for each in requested]
+    wanted = [
+        f"  {each['artefact']}{PAGE['colon'].in_(lang)}{each['why']}\n      {each['command']}" for each in requested
+    ]
     parts = [
         table(rows, heads(lang, TEXTS, "cause", "verdict", "reason", "where")).rstrip() if rows else "",
         *(text.say(count=count).render(lang) for text, count in folded),

@@ -126,7 +126,7 @@ def dlq_topic(group: str) -> str:
 
 
 _LABELLED: Final = re.compile(
-    r"""(?<![\w.])(?:(?:consumer|producer)?group(?:name|id)?|topic(?:name)?|brokername)["']?\s?[=:]\s?[\[{]?["']?(?P<name>[%|\w-]{2,255})"""
+    r"""(?<![\w.])(?:(?:consumer|producer)?group(?:name|id)?|(?:re(?:al|try)_)?topic(?:name)?|brokername)["']?\s?[=:]\s?[\[{]?["']?(?P<name>[%|\w-]{2,255})"""
     r"""|(?<!\w)key=(?P<key>[%|\w-]+@[%|\w-]+)(?=,)""",
     re.ASCII | re.IGNORECASE,
 )

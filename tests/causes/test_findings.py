@@ -52,6 +52,8 @@ def test_a_known_text_concerns_whom_its_lines_name(line, named):
     assert finding.as_dict()["summary"] == (f"It happened. Concerns {named}." if named else "It happened.")
     finding.steps = [attrs.evolve(shown, holds=None), step("supporting", True)]
     assert finding.as_dict()["summary"] == "It happened.", "a line that shows nothing"
+    finding.steps = [shown, step("deciding", True, [Ref("a.log", "topic=decides", line=2)])]
+    assert finding.as_dict()["summary"] == "It happened. Concerns decides.", "what decides comes first"
 
 
 @pytest.mark.parametrize(("holds", "figures", "summary", "said"), rows_of(__file__, "whom_they_concern"))

@@ -186,3 +186,10 @@ def test_notes_and_evidence_merge_in_order_of_time(tmp_path):
     # A line of a log is timed by its entry: GMT+8 by layout.
     assert next(at[what] for what in at if what.startswith("Contributing: the client caught")) == "2026-11-20 15:36:52"
     assert {source for _, source, *_ in events} == {"evidence", "team", "decision"}
+    said = [
+        output["data"]["text/plain"]
+        for cell in cells
+        if cell.source == 'look.chains("suspected")'
+        for output in cell.outputs
+    ]
+    assert said == ["Nothing else is suspected."]
