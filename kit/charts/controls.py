@@ -1,53 +1,14 @@
-"""Controls above something drawn, redrawn whenever one of them changes.
-
-`ipywidgets.interactive` catches what is displayed by a hook in the browser; in JupyterLab the first drawing is often
-over before the hook is there, and the space stays empty. Here what is shown is part of the widget's own state.
-"""
+"""What a widget shows as outputs of its own, and what stands in its place where no widget is drawn."""
 
 from __future__ import annotations
 
 import itertools
-import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from markupsafe import escape
 
-from kit.charts import Chart, clean
-
-
-def control(
-    draw: Callable[..., Any], given: Mapping[str, str], names: Mapping[str, str], interactive: bool = True
-) -> Any:
-    """Return a field for each argument of `draw`, called by `names`, above what it returns: charts, tables.
-
-    Without interaction it is what `draw` returns of those `given`.
-    """
-    if not interactive:
-        return draw(**given)
-    import ipywidgets
-
-    place = ipywidgets.Output()
-    controls: dict[str, Any] = {}
-    # JupyterLab sends each change to a thread of its own; the last one drawn has to be the last one made.
-    drawing = threading.Lock()
-
-    def redraw(_: Any = None) -> None:
-        with drawing:
-            try:
-                drawn = draw(**{name: each.value for name, each in controls.items()})
-                place.outputs = outputs(drawn if isinstance(drawn, (list, tuple)) else [drawn])
-            except Exception as error:  # the reader typed or chose it: show what is wrong with it there
-                place.outputs = (_output({"text/plain": clean(f"{type(error).__name__}: {error}")}),)
-
-    for name, value in given.items():
-        look = {"value": value, "description": names[name], "layout": {"width": "auto"}}
-        look["style"] = {"description_width": "initial"}
-        controls[name] = ipywidgets.Text(continuous_update=False, **look)
-        controls[name].observe(redraw, names="value")
-    redraw()
-    return standing(ipywidgets.VBox([*controls.values(), place]), place.outputs)
-
+from kit.charts import Chart
 
 STILL: Final = (
     "<style>.jp-OutputArea:has(.rmq-kit-live) > .jp-OutputArea-child:has(.rmq-kit-still) { display: none }</style>"

@@ -11,7 +11,6 @@ from typing import Any, Final
 import pandas as pd
 
 from kit.charts import LABELS, Chart, Declared, Table, escape, figure
-from kit.charts.controls import control
 from kit.charts.figures import PALETTE, segments
 from kit.i18n import Lang, labels
 from kit.rocketmq import ids
@@ -55,12 +54,6 @@ def anatomy(text: str, lang: Lang = "en") -> Chart:
     chart.update_yaxes(visible=False)
     parts = (frame["field"] + " " + frame["means"]).tolist()
     return ANATOMY.chart(frame, lang, {"id": info.text, "kind": ANATOMY[info.kind], "parts": parts}, chart)
-
-
-def explore(frame: pd.DataFrame, lang: Lang = "en", interactive: bool = True) -> Any:
-    """Return a field to type an id into, taken apart below it; it starts with the first UNIQ_KEY of `frame`."""
-    text = next((str(key) for key in frame.get("uniq_key", ()) if pd.notna(key)), "")
-    return control(lambda text: typed(text, lang), {"text": text}, {"text": "id"}, interactive=interactive)
 
 
 def typed(text: str, lang: Lang = "en") -> Chart | Table:

@@ -1,14 +1,15 @@
-"""Controls over a drawing, and what people see of ids and lives."""
+"""What a widget shows, and what people see of ids and lives."""
 
 import json
 
+import ipywidgets
 import pandas as pd
 import pytest
 from click.testing import CliRunner
 from table import rows_of
 
 from kit.charts import PLOTLY_MIME, Chart, Table, figure, messages
-from kit.charts.controls import control
+from kit.charts.controls import outputs, standing
 from kit.cli.main import cli
 from kit.report import console
 
@@ -17,43 +18,19 @@ def table(text):
     return Table(pd.DataFrame({"said": [text]}), "said")
 
 
-def live(draw, text):
-    return control(draw, {"text": text}, {"text": "message"})
-
-
-def said(box):
-    return str(box.children[-1].outputs)
-
-
-def test_a_change_replaces_the_first_drawing():
-    box = live(table, "first")
-    typed = box.children[0]
-    assert "first" in said(box) and typed.description == "message"
-    typed.value = "second"
-    assert "second" in said(box) and "first" not in said(box)
-    assert control(table, {"text": "x"}, {}, interactive=False).frame["said"].tolist() == ["x"]
-
-
-def test_what_is_drawn_first_stands_in_a_page_without_widgets_and_what_cannot_be_is_said(monkeypatch):
+def test_what_is_drawn_first_stands_in_a_page_without_widgets(monkeypatch):
     shown = []
     monkeypatch.setattr("IPython.display.publish_display_data", lambda data, *_: shown.append(data))
-    live(table, "<b>first</b>")._ipython_display_()
+    chart = Chart(figure({"type": "bar", "y": [1]}), pd.DataFrame({"a": [1]}), "reads", "alt", "title")
+    drawn = outputs([table("<b>first</b>"), chart])
+    standing(ipywidgets.Output(), drawn[:1])._ipython_display_()
     widget, still = shown
     assert "application/vnd.jupyter.widget-view+json" in widget and widget["text/plain"] == ""
     assert "&lt;b&gt;first" in still["text/html"] and "rmq-kit-still" in still["text/html"]
     assert "first" in still["text/plain"]
     # A chart comes with its table, and several things in their order.
-    chart = Chart(figure({"type": "bar", "y": [1]}), pd.DataFrame({"a": [1]}), "reads", "alt", "title")
-    shown = live(lambda text: (table(f"n{text}"), chart), "3").children[-1].outputs
-    assert ["text/html" in o["data"] for o in shown] == [True, True, True] and PLOTLY_MIME in shown[1]["data"]
-    assert "n3" in str(shown[0]) and shown[2]["metadata"]["rmq-kit"] == {"twin": True}
-
-    def fails(text):
-        raise ValueError(f"<script>{text}\x1b[0m</script>")
-
-    (shown,) = live(fails, "x").children[-1].outputs
-    assert list(shown["data"]) == ["text/plain"] and "ValueError" in shown["data"]["text/plain"]
-    assert "\x1b" not in shown["data"]["text/plain"]
+    assert ["text/html" in o["data"] for o in drawn] == [True, True, True] and PLOTLY_MIME in drawn[1]["data"]
+    assert "first" in str(drawn[0]) and drawn[2]["metadata"]["rmq-kit"] == {"twin": True}
 
 
 OFFSET, UNIQ = "0A142C0B00002A9F00000000000004AA", "0A142C1500000C387F4466D0D88B0000"
@@ -65,16 +42,14 @@ def traced():
     return life | {"mentions": [life["mention"] | {"line": n} for n in range(1, 61)]}
 
 
-def test_ids_are_taken_apart_in_both_languages_and_by_the_widget():
+def test_ids_are_taken_apart_in_both_languages():
     said = CliRunner().invoke(cli, ["msgid", OFFSET, UNIQ, "--near", "2026-11-20"])
     assert said.exit_code == 0
     for part in ("10.20.44.11:10911", "1194", "10.20.44.21", "2026-11-20 15:09:22.955"):
         assert part in said.output
     assert "存储主机" in CliRunner().invoke(cli, ["msgid", OFFSET, "--lang", "zh"]).output
-    frame = pd.DataFrame({"uniq_key": [None, UNIQ]})
-    plain, widget = messages.explore(frame, interactive=False), messages.explore(frame)
-    assert isinstance(plain, Chart) and list(plain.table["hex"]) == ["0A142C15", "0000", "0C387F44", "66D0D88B", "0000"]
-    assert widget.children[0].value == UNIQ and "66D0D88B" in str(widget.children[-1].outputs)
+    plain = messages.uniq_apart(pd.DataFrame({"uniq_key": [None, UNIQ]}))
+    assert list(plain.table["hex"]) == ["0A142C15", "0000", "0C387F44", "66D0D88B", "0000"]
 
 
 def test_a_life_is_printed_drawn_and_listed():
