@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 from collections.abc import Iterable
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 import attrs
@@ -33,9 +34,13 @@ class Seen:
         return (self.first, self.last) if self.first and self.last else None
 
 
-def seen(facts: Facts, *slugs: str) -> Seen:
-    """Return where any of these known texts (slugs of the catalogue) occurs."""
-    return of_rows(row for row in facts.rows("known_texts") if row["event"] in slugs)
+def seen(facts: Facts, *slugs: str, beside: Seen | None = None) -> Seen:
+    """Return where any of these known texts (slugs of the catalogue) occurs; `beside` others: if it does in their
+    folders, in these only, as other brokers have their own.
+    """
+    rows = [row for row in facts.rows("known_texts") if row["event"] in slugs]
+    folders = {PurePosixPath(file).parent for file, _ in beside.places} if beside else set()
+    return of_rows([row for row in rows if PurePosixPath(row["file"]).parent in folders] or rows)
 
 
 def of_rows(rows: Iterable[dict[str, Any]]) -> Seen:

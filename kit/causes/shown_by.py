@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Mapping
+from pathlib import PurePosixPath
 from typing import Final
 
 import attrs
@@ -139,10 +140,14 @@ NAMED: Final = 2
 def weighed(facts: Facts, finding: Finding) -> Finding:
     """Return a finding without what it concludes from what is not there, where the evidence would not show it."""
     finding = _earlier(facts, _documented(facts, _without_absence(facts, finding)))
-    shown = any(step.holds and step.role == "deciding" for step in finding.steps)
+    shown = {_folder(ref) for step in finding.steps if step.holds and step.role == "deciding" for ref in step.evidence}
     if shown and facts.has("messages") and facts.rows("same_names"):
-        # What one cluster shows does not refute what was seen of another one.
-        finding.steps = [attrs.evolve(step, holds=step.holds or None) for step in finding.steps]
+        # What one cluster shows does not refute what was seen of another one; lines of the same folder do.
+        finding.steps = [
+            step if step.holds is not False or not shown.isdisjoint(map(_folder, step.evidence))
+            else attrs.evolve(step, holds=None)
+            for step in finding.steps
+        ]  # fmt: skip
     if _excerpt(facts):
         finding.figures = {name: value if value != 0 else None for name, value in finding.figures.items()}
     if finding.verdict == "insufficient_evidence" and finding.says_nothing:
@@ -152,6 +157,10 @@ def weighed(facts: Facts, finding: Finding) -> Finding:
         if _excerpt(facts):
             finding.missing.insert(0, collect_next.ask("whole logs", SAYS["want"]))
     return finding
+
+
+def _folder(ref: Ref) -> PurePosixPath:
+    return PurePosixPath(ref.file).parent
 
 
 def _documented(facts: Facts, finding: Finding) -> Finding:

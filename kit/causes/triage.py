@@ -102,7 +102,8 @@ def _ask(case: Case) -> list[Finding]:
         by_cause = {finding.cause: finding for finding in pool.map(ask, turns)}
     answers = [by_cause[cause.slug] for cause in every]
     try:
-        problems = known_problems.examine(case.facts) + known_problems.unrecognised(case.facts, answers)
+        problems = known_problems.examine(case.facts)
+        problems += known_problems.unrecognised(case.facts, [*answers, *problems])
         seen = [_weighed(case, finding) for finding in problems]
         answers = folded(answers, seen)
     except Exception as error:

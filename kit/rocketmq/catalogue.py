@@ -124,8 +124,8 @@ class KnownText(data.Row, frozen=True, kw_only=True):
 
     @property
     def own(self) -> bool:
-        """Whether its texts are RocketMQ's alone; those of the operating system are not."""
-        return True
+        """Whether its texts are RocketMQ's alone; settings, and texts of the operating system, are not."""
+        return self.printed_by.logs != "any"
 
 
 class Event(KnownText, frozen=True, kw_only=True):

@@ -13,6 +13,7 @@ from kit.inventory.references import Ref
 from kit.rocketmq.versions import rule
 from kit.tables.facts import Facts
 
+TWICE: Final = 2
 ANSWERS: Final = ("check-answer-commit", "check-answer-rollback", "check-answer-pending")
 
 
@@ -82,11 +83,12 @@ def duplicate_commit(facts: Facts) -> Observed:
     if not count:
         return Observed()
     rows = facts("committed_twice")
+    most = int(rows["commits"].max())
     late, early = (rows[rows["way"] == way] for way in ("late_commit", "late_op"))
     timeout = setup.setting(facts, "transactionTimeOut", brokers.half_addresses(facts))
     values = {
-        "committed_twice": count, "late_commits": len(late), "late_op_records": len(early), "value": timeout.value,
-        "known_from": timeout.known,
+        "committed_twice": count, "late_commits": len(late) or None, "late_op_records": len(early) or None,
+        "most": most if most > TWICE else None, "value": timeout.value, "known_from": timeout.known,
     }  # fmt: skip
     quotes = {"committed-twice": _both(rows), "late-commit": _both(late), "late-op": _both(early)}
     window, topics = refs.span(rows["first_time"], rows["second_time"]), sorted(set(rows["topic"].dropna()))
@@ -130,8 +132,8 @@ def producer_offline(facts: Facts) -> Observed:
     broker/transaction/AbstractTransactionalMessageCheckListener, broker/client/ProducerManager.getAvailableChannel
     (reference §6.5).
     """
-    null = refs.seen(facts, "check-channel-null")
     empty = refs.seen(facts, "producer-table-empty", "producer-list-empty")
+    null = refs.seen(facts, "check-channel-null", beside=empty)
     left = refs.seen(facts, "producer-unregistered", "producer-group-unregistered", "producer-channel-removed")
     looked = facts.has_source("transaction") or facts.has_source("broker")
     groups = [row["producer_group"] for row in facts.rows("offline_groups")] if empty else []

@@ -13,6 +13,8 @@ with named as (
   select 'name server' as kind, 0 as rank, file, line, explode(split(value, '[;,]')) as address
   from named where name in ('namesrvAddr', 'argument:-n', 'argument:--namesrvAddr')
   union all
+  select 'name server' as kind, 0 as rank, file, line, explode(split(value_address, ';')) as address from events where event = 'name-server-given'
+  union all
   select 'advertised' as kind, 1 as rank, file, line, value as address from named where name = '#Addr'
   union all
   select 'advertised' as kind, 2 as rank, e.file, e.line, explode(if(coalesce(e.value_address, '') <> '', array(e.value_address),

@@ -1,4 +1,12 @@
 -- One row per known text, file and source: event, file, source, n (entries), first, last (time), line (the smallest).
--- At most as many rows as files hold different known texts.
+-- At most as many rows as files hold different known texts. A failed connect to an address that is given as a name server's is told as that.
+with servers as (
+  select address from reach_addresses where kind = 'name server' and not endswith(address, ':9876')
+), told as (
+  select event, file, source, line, ts from events
+  union all
+  select 'problem:namesrv-unreachable' as event, e.file, e.source, e.line, e.ts from events e join servers s on s.address = e.value_address
+  where e.event = 'client-connect-failed'
+)
 select event, file, source, count(*) as n, min(ts) as first, max(ts) as last, min(line) as line
-from events group by event, file, source order by event, file, line
+from told group by event, file, source order by event, file, line
