@@ -25,14 +25,15 @@ Queue = tuple[str, str, int]
 
 class Broker(NamedTuple):
     """A broker in the evidence. `root`: the folder above `commitlog`, or of its configuration; `printed`: brokerName, else
-    the root; `slave`: None without a configuration of its own; `stored`: it has a commitlog; `name`: as printed, but the
-    root if that is the name of another cluster's broker: no host stored records in both.
+    the root; `slave`: None without a configuration of its own, and in controller mode; `stored`: it has a commitlog;
+    `configured`: it has a configuration; `name`: as printed, but the root if that is the name of another cluster's broker: no host stored records in both.
     """
 
     root: str
     printed: str
     slave: bool | None
     stored: bool
+    configured: bool
     name: str
 
 
@@ -54,7 +55,7 @@ def all_of(facts: Facts) -> tuple[Broker, ...]:
     for row in facts.rows("settings"):
         # A subscription group has its own brokerId: the broker from which it may be read.
         own = row["origin"] in ORIGINS and not row["backup"]
-        if own and row["name"] in ("brokerName", "brokerId", "brokerRole"):
+        if own and row["name"] in ("brokerName", "brokerId", "brokerRole", "enableControllerMode"):
             configured[row["file"]][row["name"]] = (row["value"] or "").strip()
     stores = {root_of(item.file) for item in facts.files.of_kind("commitlog", "dledger")}
     roots = sorted(stores or {str(PurePosixPath(file).parent) for file in configured})
@@ -66,7 +67,9 @@ def all_of(facts: Facts) -> tuple[Broker, ...]:
         near = [v for file, v in configured.items() if _near(file, root) == nearest and (nearest or len(roots) == 1)]
         # A member of a DLedger group prints -1 (BrokerStartup).
         roles = [v.get("brokerRole") == "SLAVE" or (integer(v.get("brokerId")) or 0) > 0 for v in near]
-        slave = any(roles) if roles else None
+        # A controller gives the role, and takes it (broker/controller/ReplicasManager).
+        given = any(v.get("enableControllerMode") == "true" for v in near)
+        slave = any(roles) if roles and not given else None
         names = {v["brokerName"] for v in near if v.get("brokerName")}
         if len(names) != 1:
             # The only name in mqadmin outputs.
@@ -77,7 +80,7 @@ def all_of(facts: Facts) -> tuple[Broker, ...]:
         alike = [name for name, own in named[printed] if not hosts or not own or own & hosts]
         name = alike[0] if alike else root if named[printed] else printed
         named[printed].append((name, hosts))
-        brokers.append(Broker(root, printed, slave, root in stores, name))
+        brokers.append(Broker(root, printed, slave, root in stores, bool(near), name))
     return tuple(brokers)
 
 

@@ -69,9 +69,7 @@ def _stored(facts: Facts) -> bool:
 PRESENT: Final[Mapping[str, Callable[[Facts], bool]]] = {
     "commitlog": _stored,
     "configuration": lambda facts: facts.has("configs"),
-    "broker's configuration": lambda facts: (
-        bool(every := brokers.all_of(facts)) and all(broker.slave is not None for broker in every)
-    ),
+    "broker's configuration": lambda facts: bool(every := brokers.all_of(facts)) and all(b.configured for b in every),
     "offsets": lambda facts: not lag.positions(facts).empty,
     "connections": lambda facts: bool(members.connections(facts)),
     "deliveries": lambda facts: facts.has("rows") or facts.has_source("app"),

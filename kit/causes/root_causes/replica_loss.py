@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from kit.analysis import refs
+from kit.analysis import brokers, refs
 from kit.analysis.consumers import offsets, replicas
 from kit.analysis.sends import attempts
 from kit.causes.declared import Observed
@@ -24,6 +24,8 @@ NOT_ON_A_SLAVE: Final = ("FLUSH_SLAVE_TIMEOUT", "SLAVE_NOT_AVAILABLE")
 def observe(facts: Facts) -> Observed:
     """Count the acknowledged messages that the surviving replica lacks."""
     compared, slave, gone = replicas.ledger(facts), replicas.has_slave(facts), replicas.master_gone(facts)
+    # In controller mode any broker may have been the master.
+    controlled = any(broker.configured and broker.slave is None for broker in brokers.all_of(facts))
     applies = slave or bool(gone)
     ends = facts.rows("replica_ends") if applies and facts.has("messages") else []
     stored = bool(ends or (not applies and replicas.ends(facts)))
@@ -37,8 +39,9 @@ def observe(facts: Facts) -> Observed:
     own = sorted(topic for topic in named if not names.is_system_topic(topic))
     topics = own[:TOPICS] + (["…"] if len(own) > TOPICS else [])
     values = {
-        "no_replica": not slave and stored and not gone, "slave": slave, "applies": applies, "stored": stored,
-        "cut_short": applies and cut_short, "ledger": facts.has("sends"), "topics": topics,
+        "no_replica": not slave and stored and not gone and not controlled, "slave": slave, "controlled": controlled,
+        "applies": applies, "stored": stored, "cut_short": applies and cut_short, "ledger": facts.has("sends"),
+        "topics": topics,
         "master_stored": slave and replicas.master_stored(facts),
     }  # fmt: skip
     observed = Observed(values, actors=topics)
