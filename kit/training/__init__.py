@@ -16,7 +16,7 @@ from kit.i18n import Lang, labels
 from kit.notebook import prose
 from kit.training.bench import Bench, evidences
 from kit.training.lab import labs
-from kit.training.session import LabError, Note, Scorecard, Session, form
+from kit.training.session import LabError, Note, Scorecard, Session
 
 __all__ = ["answer", "ask", "check", "hint", "open", "scorecard"]
 
@@ -62,10 +62,9 @@ def _of(id_: int | str) -> Session:
     return _open[int(lab)]
 
 
-def ask(id: str) -> Any:  # noqa: A002
-    """Return the question, for reading; in an interactive lab a form that asks, checks and hints."""
-    session = _of(id)
-    return form(session, id) if session.bench.interactive else session.ask(id)
+def ask(id: str) -> Note:  # noqa: A002
+    """Return the question and what to choose from."""
+    return _of(id).ask(id)
 
 
 def check(id: str, answer: Any) -> Note:  # noqa: A002

@@ -1,4 +1,4 @@
-"""One lab in progress: its questions, the answers given, the replies to them; in Jupyter a question is a form."""
+"""One lab in progress: its questions, the answers given, the replies to them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pandas as pd
 from markupsafe import escape
 
 from kit.charts import Table, clean
-from kit.charts.controls import outputs
 from kit.i18n import Lang, T, labels
 from kit.training import compare
 from kit.training.bench import Bench
@@ -222,24 +221,3 @@ def _names(given: Any, taken: Any, question: Question) -> bool:
 def _text(finished: str) -> T:
     """Return a finished sentence as a text of a question: its braces are no facts."""
     return T(finished.replace("{", "{{").replace("}", "}}"))
-
-
-def form(session: Session, id_: str) -> Any:
-    """Return a question with a field, buttons for `check` and `hint`, and a space for notes."""
-    import ipywidgets
-
-    question = session.question(id_)
-    label = {"description": id_, "style": {"description_width": "initial"}}
-    if question.options and question.kind == "word":
-        options = [("", None), *((clean(session.say(text), 100), name) for name, text in question.options.items())]
-        field = ipywidgets.Dropdown(options=options, layout={"width": "90%"}, **label)
-    else:
-        field = ipywidgets.Text(placeholder=session.tell("place"), **label)
-    # Notes go into an output by their data, not by a display hook: a callback may run in any thread.
-    asked, notes = ipywidgets.Output(outputs=outputs([session.ask(id_)])), ipywidgets.Output()
-    buttons = []
-    for name, act in (("check", lambda: session.check(id_, field.value)), ("hint", lambda: session.hint(id_))):
-        button = ipywidgets.Button(description=session.tell(name))
-        button.on_click(lambda _, act=act: setattr(notes, "outputs", outputs([act()])))
-        buttons.append(button)
-    return ipywidgets.VBox([asked, ipywidgets.HBox([field, *buttons]), notes])

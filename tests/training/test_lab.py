@@ -17,7 +17,7 @@ from kit.report import notebooks
 from kit.training import compare
 from kit.training.bench import Bench, evidences
 from kit.training.lab import Lab, fill, labs, unsafe
-from kit.training.session import LabError, Session, form
+from kit.training.session import LabError, Session
 
 LAB = msgspec.convert(rows_of(__file__, "lab"), Lab)
 COPIES = LAB.questions[0].slips["copies"]
@@ -76,18 +76,6 @@ def test_the_scorecard_remembers_tries_hints_and_answers_and_hostile_answers_sta
     assert fill(COPIES, {"copies": 3}, "zh") == "那是副本：3。"
     told = session.check("99-1", "<img src=x onerror=alert(1)>\x1b[2J")._repr_mimebundle_()
     assert "<img" not in told["text/html"] and "\x1b" not in told["text/html"] + told["text/plain"]
-
-
-def test_a_form_does_what_check_and_hint_do(session):
-    for id_, given, said in (("99-1", "1,234", "Right: 1,234."), ("99-3", "offset-id", "Not this one.")):
-        asked, row, told = form(session, id_).children
-        field, check, hint = row.children
-        assert "How many?" in str(asked.outputs)
-        field.value = given
-        check.click()
-        assert said in str(told.outputs) and session.marks[id_].tries == 1
-        hint.click()
-        assert "Look at" in str(told.outputs) and session.marks[id_].hinted
 
 
 def test_the_bench_shows_what_it_is_asked_for_and_unknown_labs_are_refused_by_name(tmp_path, monkeypatch):
