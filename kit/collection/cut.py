@@ -74,7 +74,7 @@ def cut(case: Case, out: Path, wish: Wish) -> dict[str, tuple[int, int] | int]:
     if wish.since and wish.until and wish.since > wish.until:
         raise ValueError(EMPTY_WINDOW.render(case.lang))
     output.fresh(out, case.lang)
-    lives = trace.traces(case, wish.ids) if wish.ids else []
+    lives = [trace.trace(case, each) for each in wish.ids]
     offsets = _offsets(case, wish, lives) if case.has("messages") else {}
     points = np.unique(np.concatenate([NONE, *offsets.values()]))
     lines = _mentions(case, lives) if wish.ids else {}
@@ -168,7 +168,7 @@ def _mentions(case: Case, lives: list[dict[str, Any]]) -> dict[str, list[int]]:
         words |= {record["offset_msg_id"], *(record.get("keys") or "").split()}
     logs = case.unzoned.of_kind("log", replicas=False)
     texts = [LogFile(item.file, item.path, encoding=item.detail.get("encoding")) for item in logs]
-    return grouped((each.file, each.line) for each in mentions.search(texts, {"": words}, most=1 << 40)[""][0])
+    return grouped((each.file, each.line) for each in mentions.search(texts, words, most=1 << 40)[0])
 
 
 def _entries(case: Case, item: Item, wish: Wish, lines: list[int], target: Path) -> tuple[int, int]:

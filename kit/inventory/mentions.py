@@ -5,8 +5,8 @@ Raw bytes are searched, not parsed entries: lines that match no layout mention m
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
 from typing import Final
@@ -14,7 +14,6 @@ from typing import Final
 import ahocorasick_rs
 import attrs
 
-from kit.data import grouped
 from kit.evidence.files import open_readonly
 from kit.formats.logs.schema import LogFile
 from kit.inventory.references import MAX_TEXT
@@ -38,45 +37,36 @@ class Mention:
     word: str
 
 
-Mentions = tuple[list[Mention], dict[str, int]]
-"""Lines with a word, and how many each file has."""
-
-
-def search(texts: Iterable[LogFile], groups: Mapping[str, Collection[str]], most: int = MOST) -> dict[str, Mentions]:
-    """Return of each group of words the lines with one, at most `most` of a file (first and last), and how many it has.
+def search(texts: Iterable[LogFile], words: Iterable[str], most: int = MOST) -> tuple[list[Mention], dict[str, int]]:
+    """Return the lines with one of the words, at most `most` of a file (first and last), and how many each file has.
 
     Only whole words match: `SO1` is not found in `SO12`. Words shorter than `MIN_KEY` are left out.
     """
-    owners = grouped((word, group) for group, own in groups.items() for word in own if len(word) >= MIN_KEY)
-    by_group: dict[str, Mentions] = {group: ([], {}) for group in groups}
-    words = sorted(owners)
-    automaton = ahocorasick_rs.BytesAhoCorasick([word.encode() for word in words])
-    first = most - most // 4
-    for text in texts if words else ():
-        quoted: dict[str, list[Mention]] = defaultdict(list)
-        counts: Counter[str] = Counter()
+    wanted = sorted(word for word in set(words) if len(word) >= MIN_KEY)
+    automaton = ahocorasick_rs.BytesAhoCorasick([word.encode() for word in wanted])
+    mentions: list[Mention] = []
+    counts: Counter[str] = Counter()
+    for text in texts if wanted else ():
+        first: list[Mention] = []
+        last: deque[Mention] = deque(maxlen=most // 4)
         try:
-            for line, data, named in _lines(text, words, automaton):
-                # Of each group the first word on the line.
-                first_words = {group: word for word in reversed(named) for group in owners[word]}
-                counts.update(first_words.keys())
-                for group, word in first_words.items():
-                    if len(quoted[group]) == most:
-                        del quoted[group][first]
-                    shown = data[: 4 * MAX_TEXT].decode(text.encoding or "utf-8", "replace").rstrip("\r\n")
-                    quoted[group].append(Mention(text.file, line, shown[:MAX_TEXT], word))
+            for line, data, word in _lines(text, wanted, automaton):
+                counts[text.file] += 1
+                shown = data[: 4 * MAX_TEXT].decode(text.encoding or "utf-8", "replace").rstrip("\r\n")
+                (first if len(first) < most - most // 4 else last).append(
+                    Mention(text.file, line, shown[:MAX_TEXT], word)
+                )
         except OSError:  # gone in the meantime; the table of logs reports it
+            del counts[text.file]
             continue
-        for group, count in counts.items():
-            by_group[group][0].extend(quoted[group])
-            by_group[group][1][text.file] = count
-    return by_group
+        mentions += [*first, *last]
+    return mentions, counts
 
 
 def _lines(
     text: LogFile, words: list[str], automaton: ahocorasick_rs.BytesAhoCorasick
-) -> Iterator[tuple[int, bytes, list[str]]]:
-    """Yield each line of a file with one of the words: its number, its bytes, the words on it in order."""
+) -> Iterator[tuple[int, bytes, str]]:
+    """Yield each line of a file with one of the words: its number, its bytes, the first word on it."""
     number = 1
     for data in _windows(text):
         counted, matches = 0, automaton.find_matches_as_indexes(data, overlapping=True)
@@ -85,11 +75,11 @@ def _lines(
             for word, start, end in matches
             if not data[start - 1 : start].isalnum() and not data[end : end + 1].isalnum()
         ]
-        for begin, named in groupby(sorted(whole), itemgetter(0)):
+        for begin, words_of_line in groupby(sorted(whole), itemgetter(0)):
             number += data.count(b"\n", counted, begin)
             counted = begin
             end = data.find(b"\n", begin)
-            yield number, data[begin : len(data) if end < 0 else end], [word for *_, word in named]
+            yield number, data[begin : len(data) if end < 0 else end], next(words_of_line)[2]
         number += data.count(b"\n", counted)
 
 

@@ -87,8 +87,8 @@ def truth(name):
 @pytest.mark.seconds
 @pytest.mark.parametrize("row", rows_of(__file__, "fates"), ids=lambda row: row["name"])
 def test_what_became_of_messages_in_each_group(row):
-    traces = kit.traces(recorded.case(row["name"]), list(row["keys"]))
-    for (key, expected), trace in zip(row["keys"].items(), traces, strict=True):
+    for key, expected in row["keys"].items():
+        trace = kit.trace(recorded.case(row["name"]), key)
         assert {each["group"] or "nobody": each["fate"] for each in trace["consumers"]} == expected, key
 
 
@@ -107,7 +107,7 @@ def test_a_skip_in_a_queue_of_another_broker_skipped_nothing(tmp_path):
     put(tmp_path / "e" / "app" / "rocketmq_client.log", line)
     case = kit.open_case(tmp_path / "e", tmp_path / "ws")
     third = case.sql("select offset_msg_id from records where queue_offset = 3 order by store_host").collect()
-    lives = kit.traces(case, [row.offset_msg_id for row in third])
+    lives = [kit.trace(case, row.offset_msg_id) for row in third]
     assert [[each["fate"] for each in life["consumers"]] for life in lives] == [["skipped"], ["passed"]]
 
 

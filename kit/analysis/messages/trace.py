@@ -11,7 +11,7 @@ import datetime as dt
 import itertools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from kit.analysis.consumers import outcomes
@@ -54,32 +54,8 @@ def trace(case: Case, id: str) -> dict[str, Any]:  # noqa: A002 - the public nam
     (`kit.analysis.consumers.outcomes`). An unknown id gives empty lists. Times are ISO 8601 in UTC, texts in the case's
     language.
     """
-    return traces(case, [id])[0]
-
-
-def traces(case: Case, ids: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the lives of several messages, as `trace` does for one; records and texts are searched once for all."""
-    facts, asked = case.facts, [each.strip() for each in ids]
-    copies = _copies_of(facts, list(dict.fromkeys(filter(None, asked))))
-    lives = {each: _life(facts, each, copies.get(each, []), case.failures) for each in asked}
-    words = {each: {each, *life["uniq_keys"]} for each, life in lives.items()}
-    for each, life in lives.items():
-        words[each] |= {key for r in life["records"] for key in (r["keys"] or "").split()}
-        words[each] |= {r["offset_msg_id"] for r in (*life["records"], *life["ops"])}
-    texts = mentions.search(_texts(facts), words)
-    for each, life in lives.items():
-        lines, counts = texts[each]
-        quoted = Counter(mention.file for mention in lines)
-        more = [(file, n) for file, n in counts.items() if quoted[file] < n]
-        life["mentions"] = [{"file": m.file, "line": m.line, "text": m.text, "word": m.word} for m in lines]
-        life["gaps"] += [_gap("unquoted", file=file, count=n, kept=quoted[file]) for file, n in more]
-        life |= {name: [_plain(row, facts.lang) for row in life[name]] for name in LISTS}
-    return [lives[each] for each in asked]
-
-
-def _life(facts: Facts, asked: str, copies: list[Row], failures: list[Failure]) -> dict[str, Any]:
-    """Return the life of one message as `trace` does, but for the lines that mention it."""
-    records = with_lineage(copies)
+    facts, asked = case.facts, id.strip()
+    records = with_lineage(_copies_of(facts, asked))
     keys = list(dict.fromkeys(r["uniq_key"] for r in records if r["uniq_key"])) or _keys_elsewhere(facts, asked)
     ops, handled = _ops(facts, records), _handled(facts, keys, records, asked)
     # Entries of the message trace topic about it, or of the record with this id.
@@ -91,11 +67,18 @@ def _life(facts: Facts, asked: str, copies: list[Row], failures: list[Failure]) 
         # The journey is worth showing without it; the bug report says what broke.
         if disk.is_full(error):
             raise
-        failures.append(Failure.of("consumers", error))
+        case.failures.append(Failure.of("consumers", error))
         consumers = []
     missing = [] if told and not records else [*_gaps(facts, asked, records, ops, handled)]
-    lists: tuple[list[Any], ...] = (records, ops, handled, consumers, told, [], missing)
-    return {"id": asked, "kind": _kind(asked, keys, records), "uniq_keys": keys, **dict(zip(LISTS, lists, strict=True))}
+    words = {asked, *keys, *(r["offset_msg_id"] for r in (*records, *ops))}
+    lines, counts = mentions.search(_texts(facts), words.union(*((r["keys"] or "").split() for r in records)))
+    quoted = Counter(mention.file for mention in lines)
+    more = ((file, n) for file, n in counts.items() if quoted[file] < n)
+    missing += [_gap("unquoted", file=file, count=n, kept=quoted[file]) for file, n in more]
+    mentioned = [{"file": m.file, "line": m.line, "text": m.text, "word": m.word} for m in lines]
+    lists: tuple[list[Any], ...] = (records, ops, handled, consumers, told, mentioned, missing)
+    plain = {name: [_plain(row, facts.lang) for row in rows] for name, rows in zip(LISTS, lists, strict=True)}
+    return {"id": asked, "kind": _kind(asked, keys, records), "uniq_keys": keys, **plain}
 
 
 def _kind(asked: str, keys: list[str], records: list[Row]) -> str:
@@ -189,29 +172,20 @@ def _plain(row: Row, lang: Any) -> Row:
 # --- copies ----------------------------------------------------------------------------------------------------------
 
 
-def _copies_of(facts: Facts, ids: Sequence[str]) -> dict[str, list[Row]]:
-    """Return for each id (UNIQ_KEY, offset id of a copy or an op record, business key) the copies in store order.
+def _copies_of(facts: Facts, asked: str) -> list[Row]:
+    """Return the copies of what an id (UNIQ_KEY, offset id of a copy or an op record, business key) names, in store order.
 
     Each has `link`: how it was joined if it has no UNIQ_KEY.
     """
-    if not ids or not facts.has("messages"):
-        return {}
-    upper = [each.upper() for each in ids]
-    offsets = [int(each[-16:], 16) for each in upper if re.fullmatch(r"[0-9A-F]{32,}", each)]
-    halves = [str(offset) for offset in offsets if 0 < offset < 1 << 63]  # numbers in a list have to be of one size
+    if not asked or not facts.has("messages"):
+        return []
+    upper = asked.upper()
+    offset = int(upper[-16:], 16) if re.fullmatch(r"[0-9A-F]{32,}", upper) else 0
+    half = str(offset if 0 < offset < 1 << 63 else -1)
     about = [row["topic"] for row in facts.rows("trace_topics")] if facts.has("traces") else [names.TRACE_TOPIC]
-    named: dict[str, set[str]] = {each: set() for each in ids}
-    for row in facts.answers("named_messages", ids=list(ids), upper=upper, halves=halves, trace_names=about):
-        named[row["asked"]].add(row["name"])
-    if elsewhere := [each for each in ids if not named[each]]:
-        ended = facts.answers("ended_halves", upper=[each.upper() for each in elsewhere])
-        named |= {each: {row["uniq_key"] for row in ended if row["op"] == each.upper()} for each in elsewhere}
-    rows = named_copies(facts, set().union(*named.values()))
-    if len(ids) > 1 and len(rows) == MOST_RECORDS:
-        return {each: _copies_of(facts, [each])[each] for each in ids}
-    by_name = grouped((row["uniq_key"] or row["offset_msg_id"], row) for row in rows)
-    own = {each: (row for name in names for row in by_name.get(name, ())) for each, names in named.items()}
-    return {each: _with_linked(facts, rows) for each, rows in own.items()}
+    named = facts.answers("named_messages", id=asked, upper=upper, offset=half, trace_names=about)
+    own = {row["name"] for row in named} or {row["uniq_key"] for row in facts.answers("ended_halves", id=upper)}
+    return _with_linked(facts, named_copies(facts, own))
 
 
 def named_copies(facts: Facts, of: Iterable[str]) -> list[Row]:
