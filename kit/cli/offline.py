@@ -189,7 +189,7 @@ def _pasted(text: tuple[str, ...]) -> str:
     except OSError as error:
         if error.errno not in (errno.ENAMETOOLONG, errno.EINVAL):
             raise shared.Refusal(f"{printable(text[0])}: {error.strerror}") from None
-    return " ".join(text)
+    return ("\n" if any(" " in each for each in text) else " ").join(text)
 
 
 COMMANDS = (explain, msgid, size, collect, compare, gallery, workspace)

@@ -130,7 +130,8 @@ def render(
         inventory=part(inventory, findings, tables, lang),
         damage=part(rows_of, tables.get("damage"), PAGE["damage"], lang),
         skipped=part(rows_of, tables.get("skipped"), PAGE["skipped"], lang),
-        nothing_skipped="skipped" in tables and tables["skipped"].empty,
+        nothing_skipped="skipped" in tables and tables["skipped"].empty
+        and any(each["kind"] == "commitlog" for each in findings["evidence"]["files"]),
         glossary=[(term.in_(lang), meaning.in_(lang)) for term, meaning in GLOSSARY],
     )  # fmt: skip
 

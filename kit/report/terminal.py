@@ -46,9 +46,8 @@ def verdicts(findings: dict[str, Any], lang: Lang, *, verbose: bool = False) -> 
     """Return what holds as a table, the rest in a line each (`verbose`: as rows), what to collect and what to do."""
     order = ranked(findings)
     rows = [
-        (f["cause"], Text(VERDICTS[f["verdict"]].in_(lang), STYLES.get(f["verdict"], "dim")), f["summary"], first)
+        (f["cause"], Text(VERDICTS[f["verdict"]].in_(lang), STYLES.get(f["verdict"], "dim")), f["summary"], _first(f))
         for f in order
-        for first in [next((str(Ref(**ref)) for step in f["steps"] if step["holds"] for ref in step["evidence"]), "")]
         if verbose or f["verdict"] not in FOLDED
     ]
     counts = Counter(f["verdict"] for f in order)
@@ -122,12 +121,19 @@ def inventory(files: Inventory, lang: Lang) -> str:
     return table(rows, names, (2,))
 
 
+def _first(finding: Mapping[str, Any]) -> str:
+    """Return the place of the first evidence, within its archive."""
+    held = (Ref(**ref) for step in finding["steps"] if step["holds"] for ref in step["evidence"])
+    return next((str(ref).rpartition("!/")[2] for ref in held), "")
+
+
 def checkup(examined: Checkup, lang: Lang) -> str:
     """Return hazards, faults of the releases seen, and for configuration alone a guide to its parameters."""
     parts = [_guide(broker, lang) for broker in examined.seen.brokers] if examined.seen.configuration_only else []
     hazards, notes = ([h for h in examined.hazards if h.grade == grade] for grade in ("hazard", "note"))
     settings = sum(len(broker.settings.given) for broker in examined.seen.brokers)
-    nothing = ADVICE["nothing"].say(settings=settings, groups=len(examined.seen.groups)).render(lang) + "\n"
+    said = "nothing" if settings or examined.seen.groups else "unchecked"
+    nothing = ADVICE[said].say(settings=settings, groups=len(examined.seen.groups)).render(lang) + "\n"
     parts.append(_hazards(hazards, lang) if hazards else nothing)
     if notes:
         parts.append(ADVICE["notes"].in_(lang) + "\n" + _hazards(notes, lang))

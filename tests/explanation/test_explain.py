@@ -82,6 +82,7 @@ def test_the_command_reads_a_file_or_standard_input_and_shows_nothing_that_acts(
     piped = CliRunner().invoke(cli, ["explain", "--json", "-"], input=NO_ROUTE.encode())
     assert json.loads(piped.output)[0]["slug"] == "topic-no-route"
     assert "topic-no-route" in CliRunner().invoke(cli, ["explain", *NO_ROUTE.split()]).output
+    assert "line 2" in CliRunner().invoke(cli, ["explain", "no such line", NO_ROUTE]).output
     shown = blocks(explain("\x1b]0;title\x07 CODE: 17 \x9b31m \u202e rm"), "en")
     assert all(c.isprintable() or c == "\n" for c in shown)
     assert blocks([], "en")
