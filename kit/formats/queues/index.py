@@ -76,10 +76,7 @@ def _fits(buf: np.ndarray, facts: dict[str, int], count: int) -> bool:
 
 
 def entries(file: str, path: str) -> Iterator[pa.RecordBatch]:
-    """Yield the entries. `problem`: `offset` outside the header's range, `hash` below 0, `prev` no earlier entry.
-
-    Raise `Damaged` for an impossible header or number of slots.
-    """
+    """Yield the entries. Raise `Damaged` for an impossible header or number of slots."""
     with open_raw(path) as stream:
         buf = buffers.read_all(stream)
     facts = header(buf)
@@ -95,18 +92,11 @@ def entries(file: str, path: str) -> Iterator[pa.RecordBatch]:
     table = buf[start : start + used * f.INDEX_ENTRY].view(ENTRY)
     for first in range(0, used, BATCH_ENTRIES):
         part = table[first : first + BATCH_ENTRIES]
-        hashes, offset, diff, prev = (part[name].astype(np.int64) for name in ENTRY.names or ())
-        number = np.arange(first + 1, first + 1 + len(part))
-        outside = (offset < facts["begin_physical_offset"]) | (offset > facts["end_physical_offset"])
-        problem = np.select([outside, hashes < 0, (prev < 0) | (prev >= number)], ["offset", "hash", "prev"], "")
+        hashes, offset, seconds = (part[name].astype(np.int64) for name in ("key_hash", "physical_offset", "time_diff"))
         columns = [
             pa.repeat(pa.scalar(file, pa.string()), len(part)),
-            pa.array(number.astype(np.int32)),
-            pa.array((hashes % count).astype(np.int32), mask=hashes < 0),
             pa.array(hashes.astype(np.int32)),
             pa.array(offset),
-            pa.array((facts["begin_timestamp"] + diff * 1000) * 1000).cast(TIMESTAMP),
-            pa.array(prev.astype(np.int32)),
-            pa.array(problem, mask=problem == "").cast(pa.string()),
+            pa.array((facts["begin_timestamp"] + seconds * 1000) * 1000).cast(TIMESTAMP),
         ]
         yield pa.RecordBatch.from_arrays(columns, schema=ENTRIES)

@@ -114,13 +114,8 @@ def key_hash(topic, key):
 def test_each_key_of_each_record_is_indexed(name):
     found, times = Counter(), {}
     for path in recorded.paths(name, "**/index/*").values():
-        heads = {}
         for batch in index.entries("i", str(path)):
             for row in batch.to_pylist():
-                assert row["problem"] is None
-                # Each entry names the one before it in its slot: only the right slots give this chain.
-                assert row["prev"] == heads.get(row["slot"], 0)
-                heads[row["slot"]] = row["entry"]
                 found[row["key_hash"], row["physical_offset"]] += 1
                 times[row["physical_offset"]] = row["timestamp"].timestamp()
     expected = Counter()
@@ -154,10 +149,10 @@ def test_the_number_of_slots_follows_from_the_size(slots, tmp_path):
             list(index.entries("i", str(path)))
         return
     rows = [row for batch in index.entries("i", str(path)) for row in batch.to_pylist()]
-    assert [(r["physical_offset"], r["prev"]) for r in rows] == [(48, 0), (900, 0), (1900, 1)]
+    assert [(r["physical_offset"], r["key_hash"]) for r in rows] == [(48, 12345), (900, 777), (1900, 12345)]
 
 
-def test_an_index_is_recognised_by_header_and_size_and_what_is_wrong_is_said(tmp_path):
+def test_an_index_is_recognised_by_header_and_size(tmp_path):
     data = small(175, [(5, 48, 0), (6, 100, 1)])
     assert index.sniff(data, len(data)) == {"kind": "index", "base": 48}
     assert index.sniff(data, len(data) + 1) is None
@@ -168,9 +163,3 @@ def test_an_index_is_recognised_by_header_and_size_and_what_is_wrong_is_said(tmp
         (tmp_path / "i").write_bytes(data)
         with pytest.raises(Damaged, match=problem):
             list(index.entries("i", str(tmp_path / "i")))
-    bad = bytearray(small(175, [(5, 48, 0), (6, 100, 1), (7, 900, 2)]))
-    at = 40 + 700 + 20 * 2 + 4
-    bad[at : at + 8] = struct.pack(">q", 1 << 40)
-    (tmp_path / "i").write_bytes(bad)
-    rows = [row for batch in index.entries("i", str(tmp_path / "i")) for row in batch.to_pylist()]
-    assert [row["problem"] for row in rows] == [None, "offset", None]
