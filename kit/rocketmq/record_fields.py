@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 import pandas as pd
 
 from kit.rocketmq import names, size
 
-CLIENT: Final = frozenset({names.UNIQ_KEY, names.WAIT, names.TRAN_MSG, names.PGROUP, names.INSTANCE_ID})
-"""Properties a producer's client adds: client/impl/producer/DefaultMQProducerImpl."""
-BROKER: Final = frozenset(
-    {names.CLUSTER, names.MSG_REGION, names.TRACE_ON, names.REAL_TOPIC, names.REAL_QID, names.TRANSACTION_ID}
-)
-"""Properties the broker adds to a transaction: SendMessageProcessor, TransactionalMessageBridge."""
-CHECK: Final = frozenset({names.CHECK_TIMES, names.PREPARED_QUEUE_OFFSET})
-"""Properties a put-back adds."""
+WRITERS: Final = {
+    **dict.fromkeys((names.UNIQ_KEY, names.WAIT, names.TRAN_MSG, names.PGROUP, names.INSTANCE_ID), "client"),
+    **dict.fromkeys((names.CLUSTER, names.MSG_REGION, names.TRACE_ON), "broker"),
+    **dict.fromkeys((names.REAL_TOPIC, names.REAL_QID, names.TRANSACTION_ID), "broker"),
+    **dict.fromkeys((names.CHECK_TIMES, names.PREPARED_QUEUE_OFFSET), "check"),
+}
+"""Who adds a property of a transaction, if not the application: the producer's client (DefaultMQProducerImpl), the
+broker (SendMessageProcessor, TransactionalMessageBridge), a put-back.
+"""
 FIELDS: Final = ("body", "fixed", "topic", "application", "client", "broker", "check")
-
-
-def writer(name: str) -> str:
-    """Return who writes a property: `client`, `broker`, `check`, else `application`."""
-    return "client" if name in CLIENT else "broker" if name in BROKER else "check" if name in CHECK else "application"
-
-
-def of(topic: str, body: int, store_size: int, properties: Mapping[str, str]) -> dict[str, int]:
-    """Return the bytes of each field of `FIELDS`; they sum up to `store_size`. `fixed`: everything of constant size."""
-    sizes = dict.fromkeys(FIELDS, 0) | {"body": body, "topic": len(topic.encode())}
-    for name, value in properties.items():
-        sizes[writer(name)] += len(name.encode()) + len(value.encode()) + 2
-    sizes["fixed"] = store_size - sum(sizes.values())
-    return sizes
+"""`fixed`: everything of constant size."""
 
 
 def of_first(frame: pd.DataFrame) -> pd.DataFrame:
@@ -50,7 +37,10 @@ def stages(record: Any, body: int, limit: int | None) -> pd.DataFrame:
     checks), `sent` (on the way to the broker), `half` (as stored), `put_back` (what the check wants to write next).
     """
     properties = dict(record.properties or {})
-    half = of(record.topic, record.body_size, record.store_size, properties)
+    half = dict.fromkeys(FIELDS, 0) | {"body": record.body_size, "topic": len(record.topic.encode())}
+    for name, value in properties.items():
+        half[WRITERS.get(name, "application")] += len(name.encode()) + len(value.encode()) + 2
+    half["fixed"] = record.store_size - sum(half.values())
     real = properties.get(names.REAL_TOPIC, "")
     checks = properties.get(names.CHECK_TIMES, "")
     times = checks if checks.isascii() and checks.isdigit() else None
