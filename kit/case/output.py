@@ -1,7 +1,7 @@
 """The `--out` folder: the kit replaces what it wrote there itself and touches nothing else.
 
-A marker lists every file the kit wrote, with its size and time. New files are written into a hidden folder first and
-moved into place at the end, so a command that fails leaves an earlier result unchanged.
+A marker lists every file the kit wrote, with its size and time. New files are written into a hidden folder first, which
+the next run removes if this one is killed, and moved into place at the end: a command that fails changes no earlier result.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ import contextlib
 import os
 import shutil
 import stat
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,7 +22,7 @@ from kit.i18n import Lang, labels
 MARKER: Final = ".rmq-kit.json"
 BUG_REPORT: Final = "bug-report.txt"
 """Results of the last run only: a successful run removes those of an earlier one."""
-STAGED: Final = ".rmq-kit-"
+STAGED: Final = ".rmq-kit-unfinished"
 LITTER: Final = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
 """Files that file managers create in folders they open; they are kept."""
 
@@ -32,10 +31,9 @@ Written = dict[str, tuple[int, int, str]]
 
 
 class Marker(msgspec.Struct):
-    """What the kit wrote into a folder: `files`, and folders of runs that have not ended."""
+    """What the kit wrote into a folder."""
 
     files: Written = {}
-    unfinished: list[str] = []
     written_by: str = "rmq-kit"
 
 
@@ -54,22 +52,20 @@ def into(out: Path, command: str, lang: Lang = "en") -> Iterator[Path]:
     Files of an earlier run of `command` in `out` are removed then. Raise `OutputRefused` if `out` is a link, is no
     folder, cannot be written to, or contains anything the kit did not write.
     """
-    created = not out.exists()
+    created, staged = not out.exists(), out / STAGED
     check(out, lang)
     with contextlib.ExitStack() as cleanup:
         with one_line(out, lang):
             out.mkdir(parents=True, exist_ok=True)
+            if created:
+                cleanup.callback(_remove_empty, [out])
             cleanup.enter_context(alone(out, lang))
-            staged = Path(tempfile.mkdtemp(prefix=STAGED, dir=out))
-        cleanup.callback(_forget_empty, out, created)
+            shutil.rmtree(staged, ignore_errors=True)
+            staged.mkdir(0o700)
         cleanup.callback(shutil.rmtree, staged, ignore_errors=True)
-        earlier, left = _read(out)
-        _write(out, earlier, [*left, staged.name])
-        for name in left:
-            shutil.rmtree(out / name, ignore_errors=True)
         yield staged
-        check(out, lang, staged.name)
-        _publish(out, staged, earlier, command)
+        check(out, lang)
+        _publish(out, staged, command)
 
 
 def fresh(out: Path, lang: Lang = "en") -> Path:
@@ -84,8 +80,8 @@ def fresh(out: Path, lang: Lang = "en") -> Path:
     return out
 
 
-def check(out: Path, lang: Lang = "en", staged: str | None = None) -> None:
-    """Raise `OutputRefused` if `out` is a link, no folder, or has what the kit did not write, `staged` aside."""
+def check(out: Path, lang: Lang = "en") -> None:
+    """Raise `OutputRefused` if `out` is a link, no folder, or has what the kit did not write."""
     if out.is_symlink():
         raise refused("link", out, lang)
     if not out.exists():
@@ -93,8 +89,8 @@ def check(out: Path, lang: Lang = "en", staged: str | None = None) -> None:
     if not out.is_dir():
         raise refused("not_folder", out, lang)
     with one_line(out, lang):
-        written, left = _read(out)
-        for name, info in _files(out, {*left, staged} if staged else set(left)):
+        written = _read(out)
+        for name, info in _files(out):
             known = written.get(name)
             if known is None and name.rsplit("/", 1)[-1] not in LITTER:
                 raise refused("foreign", out, lang, name=name)
@@ -104,20 +100,21 @@ def check(out: Path, lang: Lang = "en", staged: str | None = None) -> None:
 
 def written_by_others(out: Path, command: str) -> set[Path]:
     """Return files in a folder that other commands of the kit wrote and a run of `command` keeps, relative to it."""
-    return {Path(name) for name, (*_, by) in _read(out)[0].items() if by != command and name != BUG_REPORT}
+    return {Path(name) for name, (*_, by) in _read(out).items() if by != command and name != BUG_REPORT}
 
 
-def _files(out: Path, ours: set[str]) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield the files below `out`, links as links, by name, without the folders `ours` and the marker."""
+def _files(out: Path) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield the files below `out`, links as links, by name, without the marker and what a run has not finished."""
     for path in sorted(out.rglob("*")):
         name, info = path.relative_to(out).as_posix(), path.lstat()
-        if not stat.S_ISDIR(info.st_mode) and name != MARKER and name.split("/")[0] not in ours:
+        if not stat.S_ISDIR(info.st_mode) and name != MARKER and name.split("/")[0] != STAGED:
             yield name, info
 
 
-def _publish(out: Path, staged: Path, earlier: Written, command: str) -> None:
-    new: Written = {name: (info.st_size, info.st_mtime_ns, command) for name, info in _files(staged, set())}
-    _write(out, {**earlier, **new}, [staged.name])
+def _publish(out: Path, staged: Path, command: str) -> None:
+    earlier = _read(out)
+    new: Written = {name: (info.st_size, info.st_mtime_ns, command) for name, info in _files(staged)}
+    _write(out, {**earlier, **new})
     gone = [name for name, (*_, by) in earlier.items() if (by == command or name == BUG_REPORT) and name not in new]
     for name in gone:
         (out / name).unlink(missing_ok=True)
@@ -125,28 +122,28 @@ def _publish(out: Path, staged: Path, earlier: Written, command: str) -> None:
         target = out / name
         target.parent.mkdir(parents=True, exist_ok=True)
         (staged / name).replace(target)
-    for parent in sorted(
-        {parent for name in gone for parent in (out / name).parents if out in parent.parents}, reverse=True
-    ):
+    _remove_empty({parent for name in gone for parent in (out / name).parents if out in parent.parents})
+    _write(out, {name: known for name, known in {**earlier, **new}.items() if name not in gone})
+
+
+def _remove_empty(folders: Iterable[Path]) -> None:
+    for folder in sorted(folders, reverse=True):
         with contextlib.suppress(OSError):  # it is not empty
-            parent.rmdir()
-    _write(out, {name: known for name, known in {**earlier, **new}.items() if name not in gone}, [])
+            folder.rmdir()
 
 
-def _read(out: Path) -> tuple[Written, list[str]]:
-    """Return what the marker lists: files, and folders left by killed runs."""
+def _read(out: Path) -> Written:
+    """Return what the marker lists."""
     try:
         marker = msgspec.json.decode((out / MARKER).read_bytes(), type=Marker)
     except (OSError, ValueError):
-        return {}, []
+        return {}
     # A marker may come with a folder from somebody else: it must not name anything outside of it.
-    files = {name: known for name, known in marker.files.items() if not {"", ".."} & set(name.split("/"))}
-    left = [name for name in marker.unfinished if name.startswith(STAGED) and "/" not in name]
-    return files, [name for name in left if not (out / name).is_symlink()]
+    return {name: known for name, known in marker.files.items() if not {"", ".."} & set(name.split("/"))}
 
 
-def _write(out: Path, files: Written, unfinished: list[str]) -> None:
-    marker = msgspec.json.encode(Marker(dict(sorted(files.items())), unfinished))
+def _write(out: Path, files: Written) -> None:
+    marker = msgspec.json.encode(Marker(dict(sorted(files.items()))))
     disk.write_text(out / MARKER, msgspec.json.format(marker, indent=1).decode())
 
 
@@ -160,15 +157,6 @@ def alone(out: Path, lang: Lang) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
-
-
-def _forget_empty(out: Path, created: bool) -> None:
-    """Remove a marker without a result, and a folder that only this run created."""
-    if not _read(out)[0]:
-        (out / MARKER).unlink(missing_ok=True)
-        with contextlib.suppress(OSError):
-            if created:
-                out.rmdir()
 
 
 @contextlib.contextmanager

@@ -121,13 +121,6 @@ def _unhandled(facts: Facts, records: list[Row], handled: list[Row], end: dt.dat
         yield _gap("failed-last", by_copy[last["offset_msg_id"]], at=_when(last["time"]))
 
 
-def example(facts: Facts) -> str | None:
-    """Return the UNIQ_KEY of the message with the longest journey; None where no record has one."""
-    rows = facts.rows("journeys") if facts.has("messages") else []
-    longest = min(rows, key=lambda row: (-len(row["path"]), row["example"]), default=None)
-    return None if longest is None else str(longest["example"])
-
-
 def _keys_elsewhere(facts: Facts, asked: str) -> list[str]:
     """Return the UNIQ_KEYs that tables of senders and consumers give for an id or key no record has."""
     up = asked.upper()
