@@ -89,6 +89,10 @@ TIMELINE = Declared.of("timeline")
 LANES: Final = LABELS["timeline lanes"]
 NAME: Final = 60
 """Most characters of an event in its hover text."""
+LANE: Final = 50
+"""Most characters of the name of a lane, for a phone."""
+ABOVE: Final = {"x": 0, "xref": "paper", "xanchor": "left", "xshift": -30, "yanchor": "bottom", "yshift": 11}
+"""Where the name of a lane stands."""
 
 NEAR: Final = 0.035
 """Share of the time shown within which the numbers of two marks lie on each other, also on a phone."""
@@ -136,11 +140,11 @@ def timeline(frame: pd.DataFrame, lang: Lang = "en", titles: Mapping[str, str] |
     every = [trace for trace in (bars, *marks) if len(trace.x)]
     chart = figure(*every, height=70 + 44 * len(lanes), showlegend=False)
     for number, lane in enumerate(lanes):
-        name = escape(lane_name(lane, lang, titles), NAME)
-        place = {"x": 0, "xref": "paper", "xanchor": "left", "y": -number, "yanchor": "bottom", "yshift": 11}
-        chart.add_annotation(text=name, showarrow=False, font={"size": 12, "color": INK}, **place)
+        name = escape(lane_name(lane, lang, titles), LANE)
+        chart.add_annotation(text=name, showarrow=False, font={"size": 12, "color": INK}, y=-number, **ABOVE)
     chart.update_yaxes(visible=False, range=[0.4 - len(lanes), 0.8])
-    chart.update_layout(margin={"l": 10, "r": 10, "t": 10, "b": 40})
+    # Room for the first label of the axis, which says the day.
+    chart.update_layout(margin={"l": 32, "r": 10, "t": 10, "b": 40})
     margin = max((last - first) * 0.03, pd.Timedelta(seconds=1))
     chart.update_xaxes(range=[first - margin, last + margin])
     values = {
