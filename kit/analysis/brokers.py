@@ -174,22 +174,15 @@ def stretches(facts: Facts) -> list[dict[str, Any]]:
 
 @fold(
     "file string, root string, printed string, broker string, slave boolean",
-    "settings",
-    "admin_names",
-    "files",
-    "store_extent",
-)
+    "settings", "admin_names", "files", "store_extent",
+)  # fmt: skip
 def file_brokers(facts: Facts) -> list[dict[str, Any]]:
     """One row per file that belongs to one broker of the evidence: file, root (the folder of its store or
     configuration), printed (its name, else the root), broker (the same, but the root if another cluster's broker has
     that name), slave (null without a configuration of its own).
     """
     known = ((item.file, of_file(facts, item.file)) for item in facts.files.items)
-    return [
-        {"file": file, "root": b.root, "printed": b.printed, "broker": b.name, "slave": b.slave}
-        for file, b in known
-        if b
-    ]
+    return [{"file": file, "broker": broker.name} | broker._asdict() for file, broker in known if broker]
 
 
 @fold("file string, store_host string, host string, broker string, halves boolean", "file_hosts")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import kit
 from kit.case.output import BUG_REPORT
+from kit.data import grouped
 from kit.evidence import disk
 from kit.evidence.failure import Failure
 
@@ -48,12 +48,8 @@ def _version(library: str) -> str:
 
 def _shape(case: Case) -> Iterator[str]:
     """Yield files and bytes by kind, and the rows and empty columns of each table that was built."""
-    files: Counter[str] = Counter()
-    size: Counter[str] = Counter()
-    for item in case.unzoned.items:
-        files[item.kind] += 1
-        size[item.kind] += item.bytes
-    yield from (f"  {kind}: {files[kind]} files, {size[kind]:,} bytes" for kind in sorted(files))
+    sizes = grouped((item.kind, item.bytes) for item in case.unzoned.items)
+    yield from (f"  {kind}: {len(own)} files, {sum(own):,} bytes" for kind, own in sorted(sizes.items()))
     yield f"  not recognised: {len(case.unzoned.not_recognised)}, refused: {len(case.unzoned.refused)}"
     for folder in sorted(case.workspace.tables.glob("*-*")):
         yield f"  {folder.name.rpartition('-')[0]}: {_rows(folder)}"
