@@ -79,7 +79,7 @@ def occurrences(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         return OCCURRENCES.nothing(lang)
     counts, began = timed["cause"].value_counts(), timed["began"]
     ends = {"first": f"{began.iloc[0]:%Y-%m-%d}", "last": f"{began.iloc[-1]:%Y-%m-%d}"}
-    most = {"cause": str(counts.index[0]), "count": int(counts.iloc[0])}
+    most = {"cause": str(counts.index[0]) if counts.iloc[0] > 1 else None, "count": int(counts.iloc[0])}
     return OCCURRENCES.chart(timed, lang, {"incidents": int(timed["name"].nunique()), **ends, **most})
 
 

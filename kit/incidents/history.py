@@ -247,7 +247,7 @@ class History:
         changes = compare.compare(old.findings, new.findings) if old and new else []
         columns = pd.Index(["cause", "what", "before", "after", "change"])
         frame = pd.DataFrame(compare.rows(changes, self.lang), columns=columns)
-        caption = SAYS["changed"].say(before=old.name if old else before, after=new.name if new else after)
+        caption = SAYS["changed"].say(before=old.name if old else before or None, after=new.name if new else after)
         return self._table(frame, caption)
 
     def not_read(self) -> Table:
