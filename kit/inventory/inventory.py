@@ -9,7 +9,7 @@ from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import attrs
 import msgspec
@@ -20,6 +20,7 @@ from kit.evidence import workspace as ws
 from kit.evidence.archives import open_evidence
 from kit.evidence.files import EvidenceFile, Refused, refusal, sha256
 from kit.formats import printed_times
+from kit.formats.queues import consumequeue
 from kit.inventory.model import STORES, TEXTS, Item
 
 LARGE: Final = 1 << 20
@@ -270,13 +271,16 @@ def _end(item: Item) -> int:
 
 
 def _equal(items: list[Item]) -> dict[str, str]:
-    """Return the files that are copies of an earlier one, byte by byte, with that one."""
+    """Return the files that are copies of an earlier one, byte by byte, with that one; queues of several topics that
+    begin with the same message (a light topic's) are none.
+    """
     originals: dict[str, str] = {}
-    first: dict[tuple[str, str, bool], str] = {}
+    first: dict[tuple[Any, ...], str] = {}
     for item in items:
         content = item.detail.get("text_sha256") or item.sha256
         if item.kind in _ALIKE and content and item.bytes and not item.detail.get("empty"):
-            known = first.setdefault((item.kind, content, bool(item.detail.get("backup"))), item.file)
+            queue = consumequeue.place(item.file) if item.kind == "consumequeue" else None
+            known = first.setdefault((item.kind, content, bool(item.detail.get("backup")), queue), item.file)
             if known != item.file:
                 originals[item.file] = known
     return originals

@@ -89,6 +89,10 @@ def test_copies_in_one_folder_whole_and_made_earlier(evidence, tmp_path):
     single = inventory.take(evidence, tmp_path / "w")
     for kind in ("commitlog", "log", "rows", "mqadmin"):
         assert len(found.of_kind(kind, replicas=False)) == len(single.of_kind(kind, replicas=False))
+    # Queues of two light topics have the same units.
+    queue = next((evidence / "broker/store/consumequeue").rglob("0" * 20)).read_bytes()
+    light = {f"store/consumequeue/%LMQ%{n}/0/{0:020}": queue for n in "ab"}
+    assert [i.replica_of for i in take(tmp_path / "light", light).items] == [None, None]
     # At 10:00 the commitlog and the log were shorter.
     early, _ = (shutil.copytree(evidence / "broker", tmp_path / "times" / name) for name in ("early", "late"))
     log = early / "store/commitlog/00000000000000000000"

@@ -99,11 +99,8 @@ def topic_missing(facts: Facts) -> Observed:
     if values["looked"] or topics:
         absent = [each for each in topics if not each["exists"]]
         # Without the senders' logs or ledger nobody knows how many sends failed.
-        none = (
-            0
-            if all(each["sends"] for each in absent) or attempts.has_producer_log(facts) or facts.has("sends")
-            else None
-        )
+        counted = all(each["sends"] for each in absent) or attempts.has_producer_log(facts) or facts.has("sends")
+        none = 0 if counted else None
         by_topic = {each["topic"]: each["sends"] or none for each in absent}
         groups = sorted({group for each in absent for group in each["groups"]})
         failed = sum(filter(None, by_topic.values())) or none
@@ -116,7 +113,8 @@ def topic_missing(facts: Facts) -> Observed:
     if worst["exists"]:
         return Observed(values, {"no-route": quoted})
     existing, used = sorted(_existing(facts)), bool(worst["sends"] or worst["groups"])
-    known, like = bool(existing), difflib.get_close_matches(worst["topic"], existing, 1, ALIKE)
+    known = any(row["listed"] for row in facts.rows("known_topics"))
+    like = difflib.get_close_matches(worst["topic"], existing, 1, ALIKE)
     # A broker's own name server, or one that was gone after the last of them, is no reason.
     lost = [row for row in facts.rows("known_texts") if row["event"] == PROBLEM + "namesrv-unreachable"]
     lost = [row for row in lost if row["source"] not in BROKER_SIDE and not _after(row["first"], worst["last"])]

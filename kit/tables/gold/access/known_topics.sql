@@ -1,14 +1,15 @@
--- One row per topic that exists: in a broker's list of topics, in topicList, with a record in a store, or with queues that a consumer took.
--- At most 100,000 rows.
-select topic from (
-  select subject as topic from configs where origin = 'topics'
-  union
-  select trim(value) as topic from admin where command = 'topicList' and name in ('text', '#Topic')
-  union
-  select e.value_topic as topic from events e where e.event in ('queue-taken', 'pull-started')
-  union
-  select topic from messages_within
+-- One row per topic that exists: topic, listed (in a broker's list of topics, in topicList, or with a record in a store: what else there is would be
+-- there too; not by a queue that a consumer took, or an answer to a send). At most 100,000 rows.
+select topic, max(listed) as listed from (
+  select subject as topic, true as listed from configs where origin = 'topics'
+  union all
+  select trim(value) as topic, true as listed from admin where command = 'topicList' and name in ('text', '#Topic')
+  union all
+  select value_topic as topic, false as listed from events where event in ('queue-taken', 'pull-started', 'send-result')
+  union all
+  select distinct topic, true as listed from messages_within
 )
 where topic <> ''
+group by topic
 order by topic
 limit 100000

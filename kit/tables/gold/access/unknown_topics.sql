@@ -1,5 +1,6 @@
 -- One row per topic that was found without a route, group that asked for it, file and source: event (topic-unknown-to-consumer, no-route),
 -- by_send (printed below DefaultMQProducerImpl), n (entries), line (the smallest), first, last. At most 1,000 rows, the earliest.
+-- Queues of a light topic (common/MixAll.LMQ_PREFIX) never have a route.
 -- Source: client/impl/factory/MQClientInstance.updateTopicRouteInfoFromNameServer, client/impl/producer/DefaultMQProducerImpl.sendDefaultImpl.
 with statements as (
   select e.file, e.source, e.line, min(e.ts) as ts, max(e.event) as event,
@@ -12,7 +13,7 @@ with statements as (
   from statements s left join entries e on s.file = e.file and s.line = e.line
 )
 select event, file, source, topic, consumer_group, by_send, count(*) as n, min(line) as line, min(ts) as first, max(ts) as last
-from marked where topic is not null
+from marked where topic is not null and not startswith(topic, '%LMQ%')
 group by event, file, source, topic, consumer_group, by_send
 order by first nulls last, file, line, event, topic, consumer_group, by_send
 limit 1000
