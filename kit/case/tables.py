@@ -4,6 +4,7 @@ sources for records, logs, queues and indexes), and how they are stored as Parqu
 
 from __future__ import annotations
 
+import bisect
 import datetime as dt
 import json
 import os
@@ -22,7 +23,7 @@ from kit.evidence.unread import Unread, notes
 from kit.evidence.workspace import DONE
 from kit.formats.commitlog import schema
 from kit.formats.logs import source_code, thread_dumps
-from kit.formats.printed_times import NANO_FIRST_MS, NANO_LAST_MS, converter
+from kit.formats.printed_times import NANO_FIRST_MS, NANO_LAST_MS, converter, datetime_of
 from kit.formats.tables import business_tables as rows
 from kit.formats.tables import configs, host_network, metrics, mqadmin
 from kit.formats.values import batches, columns_of
@@ -124,7 +125,7 @@ def specs() -> dict[str, Spec]:
         "offsets": Spec(columns_of("offsets"), _with_offsets, "time", dated=True),
         "rows": Spec(columns_of("rows"), _of("rows"), "time", zoned=True),
         "sends": Spec(columns_of("sends"), _of("sends"), "start", zoned=True),
-        "admin": Spec(columns_of("admin"), Inventory.of_mqadmin, "time", dated=True, lasting=_SET_UP),
+        "admin": Spec(columns_of("admin"), Inventory.of_mqadmin, "time", zoned=True, dated=True, lasting=_SET_UP),
         "metrics": Spec(columns_of("metrics"), Inventory.of_metrics, "ts", zoned=True),
         "network": Spec(columns_of("network"), _of("network")),
         "threads": Spec(columns_of("threads"), _may_dump, "time", zoned=True),
@@ -167,9 +168,7 @@ def _small(name: str, item: Item, zone: str | None) -> Iterable[dict[str, Any]]:
     if name in ("rows", "sends"):
         return rows.read(Path(item.path), item.detail, converter(zone)) if item.detail.get("role") else ()
     if name == "admin":
-        own = item.kind == "mqadmin"
-        fields, time = (mqadmin.parse if own else mqadmin.parse_quoted)(_bytes(item)), item.modified if own else None
-        return (dict(zip(columns_of("admin").names[1:], (*field, time), strict=True)) for field in fields)
+        return _outputs(item, converter(zone))
     if name == "threads":
         raw = _bytes(item, MAX_OUTPUT)
         dumped = b"Full thread dump" in raw or (item.kind == "mqadmin" and b" TID: " in raw)
@@ -188,6 +187,18 @@ def _small(name: str, item: Item, zone: str | None) -> Iterable[dict[str, Any]]:
         if item.kind == "store_json":
             raise Damaged(str(error)) from None
         raise
+
+
+def _outputs(item: Item, zone: Callable[[int], int]) -> Iterator[dict[str, Any]]:
+    """Yield the fields of mqadmin outputs; what `date` printed above one is its time, else that of its own file."""
+    raw, own = _bytes(item), item.kind == "mqadmin"
+    lines = enumerate(raw.decode("utf-8", "replace").split("\n"), 1)
+    dates = {n: at for n, line in lines if (text := metrics.time_of(line)) and (at := metrics.moment(text, zone))}
+    above = sorted(dates)
+    for line, *field in (mqadmin.parse if own else mqadmin.parse_quoted)(raw):
+        before = bisect.bisect(above, line)
+        time = datetime_of(dates[above[before - 1]] / 1000) if before else item.modified if own else None
+        yield dict(zip(columns_of("admin").names[1:], (line, *field, time), strict=True))
 
 
 def _bytes(item: Item, most: int = MAX_BYTES) -> bytes:

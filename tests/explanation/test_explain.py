@@ -46,7 +46,7 @@ def test_ids_are_taken_apart_and_paired():
 
 
 def test_every_known_text_is_explained_and_the_releases_of_a_paste_are_narrowed_by_its_logs():
-    for event in EVENTS.values():
+    for event in (event for event in EVENTS.values() if event.own):
         rows = [row for row in explain(event.example or event.texts[0]) if row["kind"] == "log"]
         assert rows and rows[0]["slug"] is not None and rows[0]["meaning"], (event.slug, rows)
         if event.slug in BENIGN and rows[0]["slug"] == event.slug:

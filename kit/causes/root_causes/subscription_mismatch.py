@@ -23,7 +23,7 @@ from kit.tables.facts import Facts
 FLAPS = 2
 """How often a topic or an expression has to come back into the broker's table: a deployment replaces it once."""
 PICKED = 5
-"""Number of refused pulls from which they matter, in an excerpt without any start or stop of a consumer; in a few copied
+"""Number of refused pulls from which they matter, in an excerpt without any start or stop of a consumer; in copied
 lines one does."""
 QUOTED: Final = 3
 """Most messages that nobody handled to be quoted."""
@@ -127,7 +127,8 @@ def _refused(facts: Facts, observed: Observed, group: str | None) -> None:
     refused = [s for s in refused if not (s.topic or "").startswith(names.RETRY_PREFIX)]
     count = sum(s.n for s in refused)
     # A start prints a few of these lines: on their own they count only if they go on, or in a chosen excerpt.
-    least = 1 if lookups.is_paste(facts) else PICKED
+    copied = {item.file for item in facts.files.items if item.source == "text"}
+    least = 1 if lookups.is_paste(facts) or any(s.file in copied for s in refused) else PICKED
     on = "subscription-missing" in noise.going_on(facts) or (count >= least and not quoting.seen(facts, *STARTS))
     if on or (count >= FLAPS and group is not None):
         observed.values |= {

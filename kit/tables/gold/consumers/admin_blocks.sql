@@ -1,5 +1,5 @@
 -- One row per row of a table, block of fields or line of its own (block 0) in an mqadmin output: file, line (the first), block, command, time (when the
--- output was written: that of its file, null if this is a copy), cells (its values by column or field), arguments (of the command above it, by `-g`, `-t`, …; null without one).
+-- output was written: printed above it, else that of its file, null if this is a copy), cells (its values by column or field), arguments (of the command above it, by `-g`, `-t`, …; null without one), called (its line, else 0).
 -- At most 1,000,000 rows, in order of place.
 -- tools/command/consumer: ConsumerProgressSubCommand, ConsumerStatusSubCommand, ConsumerConnectionSubCommand, BrokerConsumeStatsSubCommad, …
 with printed as (
@@ -17,7 +17,7 @@ with printed as (
     select file, line, substring(name, 10) as name, max(value) as value from printed where is_argument group by 1, 2, 3
   ) group by file, line
 )
-select b.file, b.line, b.block, b.command, if(t.original, b.time, null) as time, b.cells, c.arguments
-from blocks b cross join file_times t left join calls c on c.file = b.file and c.line = b.called
+select b.file, b.line, b.block, b.command, if(t.original or b.time is distinct from f.modified, b.time, null) as time, b.cells, c.arguments, b.called
+from blocks b cross join file_times t left join files f on f.file = b.file left join calls c on c.file = b.file and c.line = b.called
 order by b.file, b.line, b.block, b.command
 limit 1000000

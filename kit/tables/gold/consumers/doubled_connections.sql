@@ -18,7 +18,7 @@ with numbered as (
   select a.`group`, a.client_id, a.listed, a.file, a.nth, b.nth as other_nth, a.line, a.address, a.first, a.host, b.line as other_line,
     b.address as other_address, b.first as other_first, b.host as other_host, greatest(a.opened, b.opened) as next,
     if(a.opened <= b.opened, a.closed, b.closed) as closed, if(a.opened <= b.opened, a.used, b.used) as used
-  from recent a join recent b on b.`group` = a.`group` and b.client_id = a.client_id and b.file = a.file and b.listed = a.listed
+  from recent a join recent b on b.`group` = a.`group` and b.client_id = a.client_id and b.file = a.file and b.listed = a.listed and b.called <=> a.called
   where a.nth < b.nth and a.address <> b.address
 )
 select `group`, client_id, listed, file, line, address, first, other_line, other_address, other_first

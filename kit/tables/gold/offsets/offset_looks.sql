@@ -23,7 +23,7 @@ with masters as (
   from admin_queues a left join retries r on r.file = a.file left join file_brokers f on f.file = a.file
   where a.command in ('consumerProgress', 'brokerConsumeStats') and (a.offset is not null or a.reached is not null) and a.topic <> '' and a.broker <> ''
 )
-select l.time, l.source, l.file, l.line, l.`group`, l.topic, l.broker, l.queue_id, l.offset, l.reached as `end`, t.original as sure,
+select l.time, l.source, l.file, l.line, l.`group`, l.topic, l.broker, l.queue_id, l.offset, l.reached as `end`, t.original or (l.source = 'progress' and l.time is not null) as sure,
   o.file is not null as own, s.slave, t.collected
 from looks l cross join file_times t cross join slaves s left join own o on o.file = l.file
 where l.`group` <> '' and not l.`group` rlike
