@@ -144,9 +144,9 @@ def _releases(text: str, problem: Problem) -> tuple[Sentence | str, ...]:
 
 
 def _event(text: str) -> Meaning | None:
-    """Return what a known event means."""
+    """Return what a known event means; of a setting, more is known than that it was given."""
     event = catalogue.event_in(text)
-    if event is None:
+    if event is None or (event.harmless and _setting(text)):
         return None
     meaning: Sentence = event.meaning or (TEXTS["ordinary"] if event.harmless else TEXTS["watched"]).say(
         where=event.printed_by.source
