@@ -2,9 +2,7 @@
 -- names none), n (entries), first, last. At most 5,000, those with most entries first.
 -- netty's AbstractChannel prints the address behind the error, remoting/netty/NettyRemotingClient and Go's net.Dial in front of it.
 with refused as (
-  select e.ts, concat_ws(' ', n.message, n.trace) as text
-  from events e join entries n on e.file = n.file and e.line = n.line
-  where e.event = 'problem:connection-refused'
+  select ts, concat_ws(' ', message, trace) as text from entries where array_contains(events, 'problem:connection-refused')
 ), named as (
   select ts, coalesce(
     nullif(regexp_extract(text, '(?:connect to <?|remote host\\[|dial tcp |refused: [^ /]*/?)([^\\s/>]+?:[0-9]{1,5})', 1), ''),

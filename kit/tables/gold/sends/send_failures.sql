@@ -26,7 +26,13 @@ with marked as (
   group by file, line
 ), texts as (
   select m.*, e.lines, e.ts, e.source, e.thread, e.logger, e.layout, e.message, concat_ws(chr(10), coalesce(e.message, ''), e.trace) as text
-  from marked m join entries e on e.file = m.file and e.line = m.line
+  from marked m join (
+    -- So few entries reach the join, each with its text.
+    select * from entries where arrays_overlap(events, array(
+      'send-attempt-failed', 'send-attempt-message', 'flow-control', 'client-wait-timeout', 'client-call-timeout', 'client-async-timeout',
+      'broker-exception', 'client-exception', 'client-connect-failed', 'client-send-request-failed', 'client-too-many-requests',
+      'map-file-failed', 'service-not-available', 'replicas-not-enough', 'send-given-up', 'no-permission'))
+  ) e on e.file = m.file and e.line = m.line
 ), roles as (
   select *, contains(text, 'DefaultMQProducerImpl.send') as from_send,
     case when attempt then 'attempt' when not failed then 'message' else 'call' end as role,
