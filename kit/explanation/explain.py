@@ -144,9 +144,9 @@ def _releases(text: str, problem: Problem) -> tuple[Sentence | str, ...]:
 
 
 def _event(text: str) -> Meaning | None:
-    """Return what a known event means; of a setting, more is known than that it was given."""
+    """Return what a known event means."""
     event = catalogue.event_in(text)
-    if event is None or (event.harmless and _setting(text)):
+    if event is None:
         return None
     meaning: Sentence = event.meaning or (TEXTS["ordinary"] if event.harmless else TEXTS["watched"]).say(
         where=event.printed_by.source

@@ -22,11 +22,10 @@ def test_an_attempt_has_the_message_printed_after_it(rows, paired):
     for line, row in enumerate(rows.split(" | "), 1):
         role, name, ts, thread = row.split()
         place = {"file": "client.log", "line": line}
-        if role == "attempt":
-            events.append(place | {"event": "send-attempt-failed"})
-        else:
-            events.append(place | {"event": "send-attempt-message", "values": {"keys": name}})
-        entries.append(place | {"lines": 1, "ts": asked.at(int(ts) / 1000), "thread": thread, "source": "client"})
+        event = "send-attempt-failed" if role == "attempt" else "send-attempt-message"
+        events.append(place | {"event": event, "values": {} if role == "attempt" else {"keys": name}})
+        at = asked.at(int(ts) / 1000)
+        entries.append(place | {"lines": 1, "ts": at, "thread": thread, "source": "client", "events": [event]})
     made = attempts.attempts(asked.case(events=events, entries=entries).facts)
     assert made["key"].fillna("").tolist() == paired
 
