@@ -25,7 +25,7 @@ SO = T("So: {sentence}", "所以：{sentence}")
 ABSENT = T("Not answered by this evidence. What would: {needs}.", "这份证据答不出来。能回答的是：{needs}。")
 OR = T("{one}, or {other}", "{one}，或{other}")
 ASKED_AS: Final = {**shown_by.REQUESTED_AS, "look-ups": "look-up"}
-NOTHING = T("No row answers this.", "没有符合的行。")
+NOTHING = T("This evidence has no row that answers this.", "这份证据中没有能回答它的行。")
 OTHER_COLUMNS = T("The query has other columns now: read the answer yourself.", "查询的列已改变：请自行阅读结果。")
 
 
