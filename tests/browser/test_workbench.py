@@ -124,7 +124,6 @@ def test_what_is_brushed_and_clicked_is_followed_by_all_and_is_a_value(browser, 
     second_cells(page, 1, "leaked")
     assert "stages=('leaked',)" in run_cell(page, 2)
     assert re.search(r"leaked\s+\d+", run_cell(page, 6))
-    assert "--since" in run_cell(page, 9)
     page.locator(".rmq-kit-explorer button:has-text('Clear')").click()
     page.context.close()
 
