@@ -26,7 +26,8 @@ Queue = tuple[str, str, int]
 class Broker(NamedTuple):
     """A broker in the evidence. `root`: the folder above `commitlog`, or of its configuration; `printed`: brokerName, else
     the root; `slave`: None without a configuration of its own, and in controller mode; `stored`: it has a commitlog;
-    `configured`: it has a configuration; `name`: as printed, but the root if that is the name of another cluster's broker: no host stored records in both.
+    `configured`: it has a configuration; `name`: as printed, but the root if that is the name of another cluster's
+    broker: no host stored records in both.
     """
 
     root: str

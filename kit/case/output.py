@@ -1,7 +1,8 @@
 """The `--out` folder: the kit replaces what it wrote there itself and touches nothing else.
 
 A marker lists every file the kit wrote, with its size and time. New files are written into a hidden folder first, which
-the next run removes if this one is killed, and moved into place at the end: a command that fails changes no earlier result.
+the next run removes if this one is killed, and moved into place at the end: a command that fails leaves an earlier
+result unchanged.
 """
 
 from __future__ import annotations

@@ -271,8 +271,8 @@ def _end(item: Item) -> int:
 
 
 def _equal(items: list[Item]) -> dict[str, str]:
-    """Return the files that are copies of an earlier one, byte by byte, with that one; queues of several topics that
-    begin with the same message (a light topic's) are none.
+    """Return the files that are copies of an earlier one, byte by byte, with that one. Queues of several topics may be
+    equal without being copies: a message of a light topic is in each of them (LMQ, multi dispatch).
     """
     originals: dict[str, str] = {}
     first: dict[tuple[Any, ...], str] = {}

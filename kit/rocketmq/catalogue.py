@@ -271,7 +271,7 @@ def problems_in(text: str) -> tuple[Problem, ...]:
 
 
 def event_in(text: str) -> Event | None:
-    """Return the event of RocketMQ's own with the longest text in a log entry; of equal ones that with a second condition."""
+    """Return RocketMQ's own event with the longest text in a log entry; of equal ones that with a second condition."""
     known = [(row, needle) for row, needle in _matches(Event, text) if row.own and re.search(row.confirm, text)]
     matches = [(len(needle) + bool(row.confirm), row) for row, needle in known]
     return max(matches, key=lambda match: match[0])[1] if matches else None

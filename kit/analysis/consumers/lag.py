@@ -111,7 +111,7 @@ def pairs(facts: Facts) -> list[Pair]:
 
 
 def known(facts: Facts) -> bool:
-    """Return whether the evidence shows of every queue of users' groups whether its lag grows; groups that wait count too."""
+    """Return whether the evidence shows of every queue of users' groups, those that wait too, whether its lag grows."""
     complete = all(p.backlog_known for p in pairs(facts)) and not any(row["beyond"] for row in _rows(facts))
     waiting = {s.group for s in consumer_logs.of(facts, *WAITING) if s.group}
     return complete and bool(pairs(facts)) and waiting <= {p.group for p in pairs(facts)}

@@ -166,7 +166,7 @@ def _plain(row: Row, lang: Any) -> Row:
 
 
 def _copies_of(facts: Facts, asked: str) -> list[Row]:
-    """Return the copies of what an id (UNIQ_KEY, offset id of a copy or an op record, business key) names, in store order.
+    """Return the copies of what an id names (UNIQ_KEY, offset id of a copy or op record, business key), in store order.
 
     Each has `link`: how it was joined if it has no UNIQ_KEY.
     """

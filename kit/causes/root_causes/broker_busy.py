@@ -119,10 +119,8 @@ def observe(facts: Facts) -> Observed:
         observed.actors, observed.window = attempts.brokers(facts), busy.window(facts)
         observed.window_of = ledger.failed["file"].dropna().unique()
         unstored = ledger.failed[ledger.failed["originals"] == 0].drop(columns=["originals", "brokers", "identity"])
-        observed.tables, observed.moments = (
-            {"lost": unstored, "duplicated": ledger.duplicated},
-            _moments(ledger, stalls),
-        )
+        observed.tables = {"lost": unstored, "duplicated": ledger.duplicated}
+        observed.moments = _moments(ledger, stalls)
     if any(why.slug == "half-topic" for why in whys):
         observed.consequence_of = ("half-topic-blowup",)
     return observed
