@@ -10,19 +10,20 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from kit.analysis.messages.trace import trace
+    from kit.analysis.messages.trace import trace, traces
     from kit.case.case import open_case
     from kit.causes.triage import triage
     from kit.explanation.explain import explain
     from kit.explorer.explorer import explore
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "explain", "explore", "open_case", "trace", "triage"]
+__all__ = ["__version__", "explain", "explore", "open_case", "trace", "traces", "triage"]
 
 _AT: Final = {
     "open_case": "kit.case.case",
     "triage": "kit.causes.triage",
     "trace": "kit.analysis.messages.trace",
+    "traces": "kit.analysis.messages.trace",
     "explain": "kit.explanation.explain",
     "explore": "kit.explorer.explorer",
 }

@@ -168,7 +168,7 @@ def trace(evidence: Path, ids: tuple[str, ...], json_file: Path | None, **chosen
     case = shared.open_case(evidence, **chosen)
     given = [shared.standard_input().decode(errors="replace") if each == shared.STDIO else each for each in ids]
     wanted = [line for each in given for line in each.split("\n") if line.strip()]
-    lives = [kit.trace(case, each) for each in wanted]
+    lives = kit.traces(case, wanted)
     single = len(wanted) == 1
     text = console.life(lives[0], case.lang) if single else console.lives(lives, case.lang)
     shared.answer(text, lives[0] if single else lives, json_file)

@@ -74,7 +74,7 @@ def cut(case: Case, out: Path, wish: Wish) -> dict[str, tuple[int, int] | int]:
     if wish.since and wish.until and wish.since > wish.until:
         raise ValueError(EMPTY_WINDOW.render(case.lang))
     output.fresh(out, case.lang)
-    lives = [trace.trace(case, each) for each in wish.ids]
+    lives = trace.found(case.facts, wish.ids) if wish.ids else []
     offsets = _offsets(case, wish, lives) if case.has("messages") else {}
     points = np.unique(np.concatenate([NONE, *offsets.values()]))
     lines = _mentions(case, lives) if wish.ids else {}
@@ -162,13 +162,11 @@ def _messages(case: Case, frame: DataFrame, named: Column, keys: DataFrame) -> D
 
 
 def _mentions(case: Case, lives: list[dict[str, Any]]) -> dict[str, list[int]]:
-    """Return the lines of each log that mention one of the messages, by any id of any copy or by a business key."""
-    words = {word for life in lives for word in (life["id"], *life["uniq_keys"])}
-    for record in (r for life in lives for r in (*life["records"], *life["ops"])):
-        words |= {record["offset_msg_id"], *(record.get("keys") or "").split()}
+    """Return the lines of each log that mention one of the messages."""
+    words = set().union(*map(trace.words, lives))
     logs = case.unzoned.of_kind("log", replicas=False)
     texts = [LogFile(item.file, item.path, encoding=item.detail.get("encoding")) for item in logs]
-    return grouped((each.file, each.line) for each in mentions.search(texts, words, most=1 << 40)[0])
+    return grouped((each.file, each.line) for each in mentions.search(texts, [words], most=1 << 40)[0][0])
 
 
 def _entries(case: Case, item: Item, wish: Wish, lines: list[int], target: Path) -> tuple[int, int]:

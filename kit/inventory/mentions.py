@@ -5,8 +5,8 @@ Raw bytes are searched, not parsed entries: lines that match no layout mention m
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Final
@@ -14,6 +14,7 @@ from typing import Final
 import ahocorasick_rs
 import attrs
 
+from kit.data import grouped
 from kit.evidence.files import open_readonly
 from kit.formats.logs.schema import LogFile
 from kit.inventory.references import MAX_TEXT
@@ -37,36 +38,43 @@ class Mention:
     word: str
 
 
-def search(texts: Iterable[LogFile], words: Iterable[str], most: int = MOST) -> tuple[list[Mention], dict[str, int]]:
-    """Return the lines with one of the words, at most `most` of a file (first and last), and how many each file has.
+Mentions = tuple[list[Mention], Counter[str]]
+"""Lines with one of some words, and how many of these each file has."""
+
+
+def search(texts: Iterable[LogFile], groups: Sequence[Collection[str]], most: int = MOST) -> list[Mentions]:
+    """Return for each group of words the lines with one, at most `most` of a file (first and last), and their counts.
 
     Only whole words match: `SO1` is not found in `SO12`. Words shorter than `MIN_KEY` are left out.
     """
-    wanted = sorted(word for word in set(words) if len(word) >= MIN_KEY)
+    owners = grouped((word, n) for n, words in enumerate(groups) for word in words if len(word) >= MIN_KEY)
+    wanted = sorted(owners)
+    of_group: list[Mentions] = [([], Counter()) for _ in groups]
     automaton = ahocorasick_rs.BytesAhoCorasick([word.encode() for word in wanted])
-    mentions: list[Mention] = []
-    counts: Counter[str] = Counter()
     for text in texts if wanted else ():
-        first: list[Mention] = []
-        last: deque[Mention] = deque(maxlen=most // 4)
+        quoted: dict[int, list[Mention]] = defaultdict(list)
+        counts: Counter[int] = Counter()
         try:
-            for line, data, word in _lines(text, wanted, automaton):
-                counts[text.file] += 1
-                shown = data[: 4 * MAX_TEXT].decode(text.encoding or "utf-8", "replace").rstrip("\r\n")
-                (first if len(first) < most - most // 4 else last).append(
-                    Mention(text.file, line, shown[:MAX_TEXT], word)
-                )
+            for line, data, named in _lines(text, wanted, automaton):
+                shown = data[: 4 * MAX_TEXT].decode(text.encoding or "utf-8", "replace").rstrip("\r\n")[:MAX_TEXT]
+                # Of each group the first word on the line.
+                for n, word in {n: each for each in reversed(named) for n in owners[each]}.items():
+                    counts[n] += 1
+                    if len(quoted[n]) == most:
+                        del quoted[n][most - most // 4]
+                    quoted[n].append(Mention(text.file, line, shown, word))
         except OSError:  # gone in the meantime; the table of logs reports it
-            del counts[text.file]
             continue
-        mentions += [*first, *last]
-    return mentions, counts
+        for n, lines in quoted.items():
+            of_group[n][0].extend(lines)
+            of_group[n][1][text.file] = counts[n]
+    return of_group
 
 
 def _lines(
     text: LogFile, words: list[str], automaton: ahocorasick_rs.BytesAhoCorasick
-) -> Iterator[tuple[int, bytes, str]]:
-    """Yield each line of a file with one of the words: its number, its bytes, the first word on it."""
+) -> Iterator[tuple[int, bytes, list[str]]]:
+    """Yield each line of a file with one of the words: its number, its bytes, the words on it in order."""
     number = 1
     for data in _windows(text):
         counted, matches = 0, automaton.find_matches_as_indexes(data, overlapping=True)
@@ -75,11 +83,11 @@ def _lines(
             for word, start, end in matches
             if not data[start - 1 : start].isalnum() and not data[end : end + 1].isalnum()
         ]
-        for begin, words_of_line in groupby(sorted(whole), itemgetter(0)):
+        for begin, named in groupby(sorted(whole), itemgetter(0)):
             number += data.count(b"\n", counted, begin)
             counted = begin
             end = data.find(b"\n", begin)
-            yield number, data[begin : len(data) if end < 0 else end], next(words_of_line)[2]
+            yield number, data[begin : len(data) if end < 0 else end], [word for *_, word in named]
         number += data.count(b"\n", counted)
 
 

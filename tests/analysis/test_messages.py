@@ -12,6 +12,7 @@ from kit.analysis.messages import lookups, trace
 from kit.analysis.messages.lookups import parse
 from kit.report import console
 from kit.rocketmq import names, stages
+from kit.tables.facts import Facts
 
 START = dt.datetime(2024, 5, 14, 2, tzinfo=dt.UTC)
 HOST = "0A140D0B00002A9F"
@@ -122,7 +123,7 @@ TOPIC = "RMQ_SYS_TRACE_TOPIC"
 
 @pytest.mark.recordings
 @pytest.mark.spark
-def test_a_message_what_clients_wrote_about_it_and_the_id_of_a_trace_itself():
+def test_a_message_what_clients_wrote_about_it_and_the_id_of_a_trace_itself(monkeypatch):
     case, records = recorded.case(NAME), list(recorded.truth(NAME))
     about = [r for r in records if r["topic"] == TOPIC]
     copies = {}
@@ -132,8 +133,13 @@ def test_a_message_what_clients_wrote_about_it_and_the_id_of_a_trace_itself():
     key = next(k for r in about for k in r["properties"]["KEYS"].split() if k in copies)
     business = next(r["properties"]["KEYS"] for r in records if r["properties"].get("UNIQ_KEY") == key)
     places = {r["physical_offset"] for r in about if key in r["properties"]["KEYS"].split()}
-    for asked in (key, business, min(copies[key])):
-        told = kit.trace(case, asked)
+    questions, answers = [], Facts.answers
+    monkeypatch.setattr(Facts, "answers", lambda *a, **values: questions.append(a[1]) or answers(*a, **values))
+    ids = [key, business, min(copies[key]), min(set(copies) - {key}), "nothing", ""]
+    several = kit.traces(case, ids)
+    assert (questions.count("copies"), questions.count("named_messages")) == (1, 1)
+    assert several == [kit.trace(case, asked) for asked in ids]
+    for told in several[:3]:
         assert told["uniq_keys"] == [key]
         assert {r["offset_msg_id"] for r in told["records"]} == copies[key]
         assert {t["physical_offset"] for t in told["traces"]} == places

@@ -275,8 +275,8 @@ def test_a_log_that_is_searched(tmp_path, monkeypatch):
             if number == 5:
                 os.truncate(path, 100)
 
-    [first, *_], counts = mentions.search([LogFile("x.log", str(path))], [ID])
+    [first, *_], counts = mentions.search([LogFile("x.log", str(path))], [[ID]])[0]
     assert (first.line, counts) == (1000, {"x.log": 20})
     monkeypatch.setattr(mentions, "_windows", cut)
-    found, counts = mentions.search([LogFile("x.log", str(path))], [ID])
+    found, counts = mentions.search([LogFile("x.log", str(path))], [[ID]])[0]
     assert 0 < counts["x.log"] < 20 and found[0].line == 1000

@@ -54,10 +54,37 @@ def trace(case: Case, id: str) -> dict[str, Any]:  # noqa: A002 - the public nam
     (`kit.analysis.consumers.outcomes`). An unknown id gives empty lists. Times are ISO 8601 in UTC, texts in the case's
     language.
     """
-    facts, asked = case.facts, id.strip()
-    records = with_lineage(_copies_of(facts, asked))
-    keys = list(dict.fromkeys(r["uniq_key"] for r in records if r["uniq_key"])) or _keys_elsewhere(facts, asked)
-    ops, handled = _ops(facts, records), _handled(facts, keys, records, asked)
+    return traces(case, [id])[0]
+
+
+def traces(case: Case, ids: Iterable[str]) -> list[dict[str, Any]]:
+    """Return the lives of several messages, each as `trace` does; their records and lines are searched for once."""
+    lives = found(case.facts, ids)
+    lines = mentions.search(_texts(case.facts), [words(life) for life in lives])
+    return [_life(case, *each) for each in zip(lives, lines, strict=True)]
+
+
+def found(facts: Facts, ids: Iterable[str]) -> list[Row]:
+    """Return the records of each id's messages: id, uniq_keys, records, ops, as in `trace`."""
+    asked = [each.strip() for each in ids]
+    copies = _copies_of(facts, [each for each in asked if each])
+    lives: list[Row] = [{"id": each, "records": with_lineage(copies.get(each, []))} for each in asked]
+    for each in lives:
+        keys = list(dict.fromkeys(r["uniq_key"] for r in each["records"] if r["uniq_key"]))
+        each["uniq_keys"] = keys or _keys_elsewhere(facts, each["id"])
+        each["ops"] = _ops(facts, each["records"])
+    return lives
+
+
+def words(life: Row) -> set[str]:
+    """Return what the lines about a message name it by: any id of any copy, or a business key."""
+    words = {life["id"], *life["uniq_keys"], *(r["offset_msg_id"] for r in (*life["records"], *life["ops"]))}
+    return words.union(*((r["keys"] or "").split() for r in life["records"]))
+
+
+def _life(case: Case, life: Row, quoted: mentions.Mentions) -> dict[str, Any]:
+    facts, asked, keys, records, ops = case.facts, life["id"], life["uniq_keys"], life["records"], life["ops"]
+    handled = _handled(facts, keys, records, asked)
     # Entries of the message trace topic about it, or of the record with this id.
     entries = facts.has("traces") and facts.answers("trace_entries", keys=keys, id="" if records else asked.upper())
     told = [row | {"text": ", ".join(f"{n}={row[n]}" for n in TOLD if row[n] is not None)} for row in entries or ()]
@@ -70,11 +97,10 @@ def trace(case: Case, id: str) -> dict[str, Any]:  # noqa: A002 - the public nam
         case.failures.append(Failure.of("consumers", error))
         consumers = []
     missing = [] if told and not records else [*_gaps(facts, asked, records, ops, handled)]
-    words = {asked, *keys, *(r["offset_msg_id"] for r in (*records, *ops))}
-    lines, counts = mentions.search(_texts(facts), words.union(*((r["keys"] or "").split() for r in records)))
-    quoted = Counter(mention.file for mention in lines)
-    more = ((file, n) for file, n in counts.items() if quoted[file] < n)
-    missing += [_gap("unquoted", file=file, count=n, kept=quoted[file]) for file, n in more]
+    lines, counts = quoted
+    kept = Counter(mention.file for mention in lines)
+    more = ((file, n) for file, n in counts.items() if kept[file] < n)
+    missing += [_gap("unquoted", file=file, count=n, kept=kept[file]) for file, n in more]
     mentioned = [{"file": m.file, "line": m.line, "text": m.text, "word": m.word} for m in lines]
     lists: tuple[list[Any], ...] = (records, ops, handled, consumers, told, mentioned, missing)
     plain = {name: [_plain(row, facts.lang) for row in rows] for name, rows in zip(LISTS, lists, strict=True)}
@@ -165,20 +191,27 @@ def _plain(row: Row, lang: Any) -> Row:
 # --- copies ----------------------------------------------------------------------------------------------------------
 
 
-def _copies_of(facts: Facts, asked: str) -> list[Row]:
-    """Return the copies of what an id names (UNIQ_KEY, offset id of a copy or op record, business key), in store order.
+def _copies_of(facts: Facts, ids: list[str]) -> dict[str, list[Row]]:
+    """Return for each id (UNIQ_KEY, offset id of a copy or op record, business key) the copies in store order.
 
     Each has `link`: how it was joined if it has no UNIQ_KEY.
     """
-    if not asked or not facts.has("messages"):
-        return []
-    upper = asked.upper()
-    offset = int(upper[-16:], 16) if re.fullmatch(r"[0-9A-F]{32,}", upper) else 0
-    half = str(offset if 0 < offset < 1 << 63 else -1)
+    if not ids or not facts.has("messages"):
+        return {}
+    upper = [each.upper() for each in ids]
+    offsets = [int(each[-16:], 16) for each in upper if re.fullmatch(r"[0-9A-F]{32,}", each)]
+    halves = [str(offset) for offset in offsets if 0 < offset < 1 << 63]
     about = [row["topic"] for row in facts.rows("trace_topics")] if facts.has("traces") else [names.TRACE_TOPIC]
-    named = facts.answers("named_messages", id=asked, upper=upper, offset=half, trace_names=about)
-    own = {row["name"] for row in named} or {row["uniq_key"] for row in facts.answers("ended_halves", id=upper)}
-    return _with_linked(facts, named_copies(facts, own))
+    rows = facts.answers("named_messages", ids=ids, upper=upper, offsets=halves, trace_names=about)
+    named = grouped((row["asked"], row["name"]) for row in rows)
+    if elsewhere := [each for each in ids if each not in named]:
+        ended = facts.answers("ended_halves", ids=elsewhere)
+        named |= grouped((row["asked"], row["uniq_key"]) for row in ended)
+    copies = named_copies(facts, {name for own in named.values() for name in own})
+    if len(ids) > 1 and len(copies) == MOST_RECORDS:
+        return {each: _copies_of(facts, [each])[each] for each in named}
+    of_name = grouped((row["uniq_key"] or row["offset_msg_id"], row) for row in copies)
+    return {each: _with_linked(facts, [r for name in own for r in of_name[name]]) for each, own in named.items()}
 
 
 def named_copies(facts: Facts, of: Iterable[str]) -> list[Row]:
