@@ -67,7 +67,8 @@ class Fault(data.Row, frozen=True, kw_only=True):
 
 
 class Seen(data.Row, frozen=True, kw_only=True):
-    """What seeing a problem's texts shows (`verdict`; None: routine, explained but never reported).
+    """What seeing a problem's texts shows (`verdict`; None: routine, explained but never reported, as are those without
+    a remedy where nothing is said).
 
     It is reported from `least` entries on that span at least `lasts` seconds. `by`: the gold table that counts them by
     what they are about, one row of which has to be so many and last so long. `normal_with`: an event that is printed
@@ -75,7 +76,7 @@ class Seen(data.Row, frozen=True, kw_only=True):
     `passing`: events with `goes_on`; the problem is reported where one of these goes on, whatever `cause` says.
     """
 
-    verdict: Verdict | None = None
+    verdict: Verdict | None = "suspected"
     least: int = 1
     lasts: float = 0.0
     by: str = ""
@@ -227,8 +228,9 @@ def _rows() -> Iterator[Event | Problem]:
     for file in sorted(files, key=lambda file: file.name):
         for row in data.read(f"rocketmq/texts/{file.name}", list[dict[str, Any]]):
             kind: type[Event] | type[Problem] = Problem if "title" in row else Event
+            routine = {"seen": {"verdict": None}} if "title" in row and "remedy" not in row else {}
             try:
-                yield msgspec.convert(row, kind)
+                yield msgspec.convert(routine | row, kind)
             except msgspec.ValidationError as error:
                 raise ValueError(f"{file.name}: {row.get('slug')}: {error}") from error
 
