@@ -30,7 +30,7 @@ REJECTS: Final = ("message-illegal", "client-body-too-large")
 class Limits(NamedTuple):
     """What the broker compares. `limit`: bytes of maxMessageSize, None if neither the evidence nor a default gives it;
     `known` as in `setup.setting`, or `printed` if a refusal prints it. `how`: `total`, `body`, `body+64k`, None if the
-    release is unknown; `version`: the release it was derived from, None if unknown.
+    release is unknown; `version`: the release that the evidence names, None if it names none.
     """
 
     limit: int | None
@@ -63,10 +63,10 @@ def limits(facts: Facts, owner: str | None = None) -> Limits:
     others = [file for file in refused["file"].unique() if brokers.is_of(facts, hosts, file) is False]
     refused = refused[~refused["file"].isin(others)]
     times = refused["first"].dropna()
-    known = setup.releases_at(facts, hosts, None if times.empty else utc(times.iloc[-1].to_pydatetime()))
+    named = setup.releases_at(facts, hosts, None if times.empty else utc(times.iloc[-1].to_pydatetime()))
     # Without a named one, a release that writes half records like those of this broker.
-    writers = facts.rows("half_writers") if not known and facts.has("messages") else []
-    known = known or tuple(row["release"] for row in writers if owner in (None, row["broker"]))[:1]
+    writers = facts.rows("half_writers") if not named and facts.has("messages") else []
+    known = named or tuple(row["release"] for row in writers if owner in (None, row["broker"]))[:1]
     version = Version.maybe(known[0]) if known else None
     setting = setup.setting(facts, "maxMessageSize", hosts)
     configured = integer(setting.value)
@@ -83,7 +83,7 @@ def limits(facts: Facts, owner: str | None = None) -> Limits:
         limit, where, origin = configured if alike else printed, at, "printed"
     check_max = integer(setup.setting(facts, "transactionCheckMax", hosts).value)
     return Limits(
-        limit, where, origin, how, str(version) if version else None,
+        limit, where, origin, how, str(version) if named else None,
         rule("transactionCheckMax", NEWEST) if check_max is None else check_max, dledger,
         bool(rule("decompressesOnPutBack", version)),
     )  # fmt: skip

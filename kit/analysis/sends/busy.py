@@ -77,7 +77,8 @@ def explain(facts: Facts, ledger: sends.Ledger, stalled: list[Any]) -> list[Why]
         limit, threads = (setup.setting(facts, n) for n in ("waitTimeMillsInSendQueue", "sendMessageThreadPoolNums"))
         places = tuple(setting.where for setting in (limit, threads) if setting.where)
         whys = [Why("queue-wait", SAYS["few"].say(limit=limit.value, threads=threads.value), None, places)]
-    return sorted(whys, key=lambda w: -(w.share or 0))
+    # What covers no failed send explains none of them.
+    return sorted((w for w in whys if w.share != 0), key=lambda w: -(w.share or 0))
 
 
 def _stood(facts: Facts, stalled: list[Any], stood: pd.DataFrame, under_way: pd.DataFrame) -> Iterator[Why]:
