@@ -185,11 +185,11 @@ def from_files(path: Path, version: Version | None = None) -> Deployment | None:
         return None
     rows: list[dict[str, Any]] = []
     offsets: list[dict[str, Any]] = []
-    for name, where, info in configured:
+    for name, where, _ in configured:
         try:
             with files.open_readonly(where) as stream:
                 data = stream.read(MOST)
-            detail = configs.sniff(data, name, info.st_size)
+            detail = configs.sniff(data, name)
             if detail is None or (kind := detail.pop("kind")) not in ("broker_conf", "store_json"):
                 return None
             rows += configs.configs(name, data, detail, kind)

@@ -24,9 +24,8 @@ from kit.case.progress import Progress
 from kit.evidence import disk, files
 from kit.evidence import workspace as ws
 from kit.evidence.failure import Failure
-from kit.evidence.files import Refused, readable_again
+from kit.evidence.files import Refused, notes, readable_again
 from kit.evidence.remote import fetch, is_remote, without_credentials
-from kit.evidence.unread import notes
 from kit.formats import printed_times
 from kit.i18n import Clock, Lang, labels
 from kit.inventory import inventory as inv

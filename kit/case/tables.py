@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 import pyarrow as pa
 
-from kit.evidence.files import Damaged, Refused, open_readonly
-from kit.evidence.unread import Unread, notes
+from kit.evidence.files import Damaged, Refused, Unread, notes, open_readonly, refusal
 from kit.evidence.workspace import DONE
 from kit.formats.commitlog import schema
 from kit.formats.logs import source_code, thread_dumps
 from kit.formats.printed_times import NANO_FIRST_MS, NANO_LAST_MS, converter, datetime_of
 from kit.formats.tables import business_tables as rows
-from kit.formats.tables import configs, host_network, metrics, mqadmin
+from kit.formats.tables import configs, metrics, mqadmin
 from kit.formats.values import batches, columns_of
 from kit.inventory.inventory import Inventory
 from kit.inventory.model import STORES, TEXTS, Item
@@ -175,7 +174,7 @@ def _small(name: str, item: Item, zone: str | None) -> Iterable[dict[str, Any]]:
         dumped = dumped or bool(thread_dumps.HEADS["head"].search(raw[: source_code.MOST]))
         return thread_dumps.read(raw, converter(zone)) if dumped else ()
     if name == "network":
-        return host_network.parse(_bytes(item).decode("utf-8", "backslashreplace"))
+        return metrics.network(_bytes(item).decode("utf-8", "backslashreplace"))
     if name == "metrics":
         return metrics.read(item.path, converter(zone))
     try:
@@ -251,7 +250,7 @@ def _rows(
             try:
                 columns = [batch.column(field.name).cast(field.type) for field in schema]
             except Exception as error:
-                Unread(folder).note(str(batch.column("file")[0]), error)
+                Unread(folder).keep(refusal(str(batch.column("file")[0]), error))
             else:
                 part = pa.repeat(name.removeprefix("part="), batch.num_rows)
                 yield pa.RecordBatch.from_arrays([part, *columns], schema=fields)
@@ -265,7 +264,7 @@ def changed(items: Iterable[Item], unread: Unread) -> None:
         try:
             left = Path(item.path).stat().st_size
         except OSError as error:
-            unread.note(item.file, error)
+            unread.keep(refusal(item.file, error))
         else:
             if left < item.bytes:
                 unread.keep(Refused(item.file, "shrunk", f"{left:,} / {item.bytes:,}"))

@@ -50,6 +50,7 @@ ZSTD: Final = b"\x28\xb5\x2f\xfd"
 BZIP2: Final = tuple(b"BZh%d" % level + block for level in range(1, 10) for block in (b"1AY&SY", b"\x17rE8P\x90"))
 XZ: Final = b"\xfd7zXZ\x00"
 FOREIGN: Final = (b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07")
+PACKED: Final = (*ZIP, GZIP, ZSTD, *BZIP2, XZ, *FOREIGN)
 _XZ_MEMORY: Final = 256 << 20
 """Most memory for an xz stream, in bytes: its highest level needs 65 MiB."""
 _WIDE_LEAST: Final = 64
@@ -63,11 +64,7 @@ _FATAL: Final = ("ratio", "members", "space")
 
 
 class Refusal(Exception):
-    """A member, or a whole archive, must not be read further. `reason` is a key of `kit.evidence.files.REASONS`."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    """A member, or a whole archive, must not be read further; said by a key of `kit.evidence.files.REASONS`."""
 
 
 def open_evidence(path: Path, spool: Path) -> Opened:
@@ -84,7 +81,8 @@ def open_evidence(path: Path, spool: Path) -> Opened:
         name, where, info = item
         try:
             with open_readonly(where) as file:
-                if is_packed(file.peek(HEAD)[:HEAD]):
+                head = file.peek(HEAD)[:HEAD]
+                if head.startswith(PACKED) or is_tar(head) or wide(head):
                     return _Packed(spool, members, where, info).unpack(name, file)
                 return Opened([EvidenceFile(name, plain(where, spool), info.st_size, modified=info.st_mtime)], [])
         except Exception as error:
@@ -113,10 +111,9 @@ class _Packed:
         raw = Stream(blocks(file))
         with self._noting(name):
             self._take(name, raw, self.info.st_mtime, 0)
-        with contextlib.suppress(Exception):
-            raw.drain()
+        sha = raw.digest()
         if [each.file for each in self.out.files] != [name]:
-            self.out.archives.append(EvidenceFile(name, Path(), self.info.st_size, sha256=raw.sha.hexdigest()))
+            self.out.archives.append(EvidenceFile(name, Path(), self.info.st_size, sha))
         return self.out
 
     @contextlib.contextmanager
@@ -138,7 +135,10 @@ class _Packed:
             raise Refusal("unsupported")
         if not (head.startswith(ZIP) or is_tar(head)):
             encoding = wide(head)
-            self._write(name, Stream(utf8(stream, encoding)) if encoding else stream, raw, modified)
+            if encoding:  # as Windows' shells write logs; half a character at the end becomes U+FFFD
+                texts = codecs.iterdecode(iter(stream.read, b""), encoding, "replace")
+                stream = Stream(text.encode() for text in texts)
+            self._write(name, stream, raw, modified)
             return
         if depth >= MAX_DEPTH:
             raise Refusal("nested")
@@ -170,11 +170,14 @@ class _Packed:
 
     def _members(self, name: str, members: Iterable[_Member], depth: int) -> None:
         for member in members:
-            inner = f"{name}!/{member.name}"
-            with self._noting(inner, is_member=True):
+            with self._noting(f"{name}!/{member.name}", is_member=True):
                 if member.reason:
                     raise Refusal(member.reason)
-                self._take(f"{name}!/{shown_name(member.name)}", Stream(member.blocks), member.modified, depth + 1)
+                parts = member.name.split("/")
+                if member.name.startswith("/") or ".." in parts or "\0" in member.name:
+                    raise Refusal("outside")
+                shown = "/".join(part for part in parts if part not in ("", "."))
+                self._take(f"{name}!/{shown}", Stream(member.blocks), member.modified, depth + 1)
 
     def _write(self, name: str, stream: Stream, raw: Stream, modified: float | None) -> None:
         if name in self.members or len(self.members) >= MAX_MEMBERS:
@@ -183,16 +186,13 @@ class _Packed:
         target = place(self.spool, name)
         with disk.replacing(target) as part:
             size, damage = self._copy(part, stream)
-        with contextlib.suppress(Exception):
-            raw.drain()
-        sha, text_sha = raw.sha.hexdigest(), stream.sha.hexdigest()
-        self.out.files.append(EvidenceFile(name, target, size, sha, text_sha, modified))
+        self.out.files.append(EvidenceFile(name, target, size, raw.digest(), stream.sha.hexdigest(), modified))
         if damage is not None:
             self.out.refused.append(_refused(name, damage))
 
     def _copy(self, target: Path, stream: Stream) -> tuple[int, Exception | None]:
         """Write `stream` with holes for zeros. Return its size, and what stopped it before its end. Raise `Refusal`."""
-        size, damage = 0, None
+        size, damage, packed = 0, None, self.info.st_size
         with target.open("wb") as file:
             while True:
                 try:
@@ -210,12 +210,10 @@ class _Packed:
                     self._stored += len(data)
                     require_room(self.spool)
                 self._unpacked += len(data)
-                self._check_ratio()
-
-    def _check_ratio(self) -> None:
-        packed = self.info.st_size
-        if self._stored > max(RATIO_FREE, MAX_RATIO * packed) or self._unpacked > max(TOTAL_FREE, 1000 * packed):
-            raise Refusal("ratio")
+                if self._stored > max(RATIO_FREE, MAX_RATIO * packed) or self._unpacked > max(
+                    TOTAL_FREE, 1000 * packed
+                ):
+                    raise Refusal("ratio")
 
 
 def require_room(folder: Path) -> None:
@@ -227,7 +225,7 @@ def require_room(folder: Path) -> None:
 def _refused(name: str, error: Exception) -> Refused:
     """Return why a packed file was not read to its end. Errors of the system have a number: they may be temporary."""
     if isinstance(error, Refusal):
-        return Refused(name, error.reason)
+        return Refused(name, str(error))
     if disk.is_full(error):
         return Refused(name, "space")
     if isinstance(error, NotImplementedError):  # such as Deflate64, in which Windows packs what is larger than 2 GiB
@@ -314,14 +312,6 @@ def _zip_time(entry: zipfile.ZipInfo) -> float | None:
     return None
 
 
-def shown_name(name: str) -> str:
-    """Return a member's name as it is shown. Raise `Refusal` if it is absolute or leads out of the archive."""
-    parts = name.split("/")
-    if name.startswith("/") or ".." in parts or "\0" in name:
-        raise Refusal("outside")
-    return "/".join(p for p in parts if p not in ("", "."))
-
-
 def sane(seconds: float) -> float | None:
     """Return a modification time in seconds since 1970, None if it is implausible."""
     return float(seconds) if 10**9 < seconds < 4 * 10**9 else None
@@ -360,10 +350,12 @@ class Stream(io.RawIOBase):
             self.sha.update(data)
         return data
 
-    def drain(self) -> None:
-        """Read to the end, so that the hash is that of the whole."""
-        while self.read():
-            pass
+    def digest(self) -> str:
+        """Return the hash of the whole, read to its end if that can be reached."""
+        with contextlib.suppress(Exception):
+            while self.read():
+                pass
+        return self.sha.hexdigest()
 
 
 def blocks(file: IO[bytes]) -> Iterator[bytes]:
@@ -408,14 +400,6 @@ def _unxz(stream: Stream) -> Iterator[bytes]:
         given = stage.unused_data.lstrip(b"\0")
 
 
-def utf8(stream: Stream, encoding: str) -> Iterator[bytes]:
-    """Yield a UTF-16 text as UTF-8, as Windows' shells write logs; half a character at its end becomes U+FFFD."""
-    decoder = codecs.getincrementaldecoder(encoding)("replace")
-    while data := stream.read():
-        yield decoder.decode(data).encode()
-    yield decoder.decode(b"", final=True).encode()
-
-
 def wide(head: bytes) -> str | None:
     """Return the encoding of a UTF-16 text, None for anything else.
 
@@ -456,8 +440,3 @@ def is_tar(head: bytes) -> bool:
         tarfile.TarInfo.frombuf(head[: tarfile.BLOCKSIZE], "utf-8", "surrogateescape")
         return bool(head[148:156].strip(b"\0 "))
     return False
-
-
-def is_packed(head: bytes) -> bool:
-    """Return whether a file that begins with `head` is an archive of any kind, or a text to be converted to UTF-8."""
-    return head.startswith((*ZIP, GZIP, *_BY_ARROW, XZ, *FOREIGN)) or is_tar(head) or wide(head) is not None

@@ -8,14 +8,17 @@ from __future__ import annotations
 import errno
 import hashlib
 import io
+import json
+import logging
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import attrs
 
+from kit.evidence import disk
 from kit.i18n import Lang, T, labels
 
 REASONS: Final[dict[str, T]] = labels("evidence")["reasons"]
@@ -47,6 +50,10 @@ _PASSING: Final = frozenset({"removed", "shrunk", "unreadable", "memory", "space
 PACKED: Final = 30
 """Unpacked bytes for one packed byte: logs and commitlogs of the recordings compress 20 to 60 times."""
 _PACKED_NAMES: Final = (".gz", ".tgz", ".zst", ".zip", ".xz", ".bz2")
+_NOTE: Final = "_unread-"
+"""How notes in a table's folder begin; Spark and Arrow ignore files that begin with an underscore."""
+log = logging.getLogger(__name__)
+R = TypeVar("R")
 
 
 @attrs.frozen
@@ -101,6 +108,34 @@ def refusal(file: str, error: Exception) -> Refused:
     reason = next((reason for kind, reason in _REASONS if isinstance(error, kind)), "fault")
     words = error.strerror or "" if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
     return Refused(file, reason, "" if reason in ("removed", "memory", "recursion") else " ".join(words.split())[:200])
+
+
+@attrs.frozen
+class Unread:
+    """Where readers note files they could not read. `folder`: of the table being built; None: the log of this process."""
+
+    folder: str | None = None
+
+    def keep(self, refused: Refused) -> None:
+        if self.folder is None:
+            log.warning("%s: %s", refused.file, refused.say())
+            return
+        # One note per file, however many tasks read parts of it.
+        name = hashlib.sha256(refused.file.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        disk.write_text(Path(self.folder, f"{_NOTE}{name}.json"), json.dumps(attrs.asdict(refused)))
+
+    def through(self, file: str, read: Callable[[], Iterable[R]]) -> Iterator[R]:
+        """Yield what `read` yields until it raises; the rest of the file is then noted."""
+        try:
+            yield from read()
+        except Exception as error:
+            self.keep(refusal(file, error))
+
+
+def notes(folder: Path) -> list[Refused]:
+    """Return what was noted in a table's folder, in order of file."""
+    texts = (path.read_text(encoding="utf-8") for path in folder.glob(f"{_NOTE}*.json"))
+    return sorted((Refused(**json.loads(text)) for text in texts), key=lambda refused: refused.file)
 
 
 @attrs.frozen

@@ -24,8 +24,7 @@ from typing import IO, Any, Final
 import attrs
 
 from kit.evidence import disk
-from kit.evidence.files import Refused, valid_text
-from kit.evidence.unread import notes
+from kit.evidence.files import Refused, notes, valid_text
 from kit.i18n import Lang, labels
 
 DONE: Final = "_SUCCESS"

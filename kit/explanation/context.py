@@ -14,7 +14,7 @@ import attrs
 
 from kit.explanation import pasted_ids
 from kit.explanation.pasted_lines import Line, lines
-from kit.formats.tables import host_heads
+from kit.formats.tables import metrics
 from kit.i18n import labels
 from kit.rocketmq import catalogue, upstream
 from kit.rocketmq.answers import MQADMIN_HEADS, MQADMIN_PAIRS
@@ -190,7 +190,7 @@ def outputs(lines: Sequence[Line]) -> tuple[dict[int, str], frozenset[int]]:
     rows: set[int] = set()
     last, inside = 0, ""
     for line in lines:
-        head = _command(line.text) or (DUMP if _DUMPED.match(line.text) else host_heads.of_line(line.text))
+        head = _command(line.text) or (DUMP if _DUMPED.match(line.text) else metrics.of_line(line.text))
         if head and head != inside:
             begun[line.number] = inside = head
         goes_on = inside and line.number - last <= 1 and _is_row(line.text, inside)

@@ -69,11 +69,6 @@ def real(text: str | None) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def text(value: str) -> str:
-    """Return a text that UTF-8 can hold: half of a surrogate pair becomes its escape."""
-    return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode()
-
-
 _UNFIT: Final = (pa.ArrowException, OverflowError, ValueError, TypeError)
 
 
@@ -103,8 +98,9 @@ def _fitting(value: Any, kind: pa.DataType) -> Any:
 
 
 def _text(value: Any) -> Any:
+    """Return texts that UTF-8 can hold: half of a surrogate pair becomes its escape."""
     if isinstance(value, str):
-        return text(value)
+        return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, list | tuple):
         return type(value)(_text(each) for each in value)
     return value

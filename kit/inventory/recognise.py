@@ -30,8 +30,6 @@ _PLACES: Final = 32
 """Further places examined if a file's beginning is unknown: it may be damaged."""
 _ENTRY: Final = struct.Struct(">iiqqqiiii")
 """openmessaging.storage.dledger.entry.DLedgerEntryCoder: magic, size, index, term, position, …"""
-
-
 _KINDS: Final = data.read("inventory/kinds.yaml", list[tuple[str, str, str]])
 _NOT_READ: Final = [(kind, re.compile(path), re.compile(begin.encode())) for kind, path, begin in _KINDS]
 _NAMES: Final = patterns("file_names")
@@ -149,12 +147,12 @@ def _zeros(head: Head) -> Kind | None:
     if at := first_data(head.handle):
         behind = Head(head.file, head.at(at), head.handle)
         known = next((kind for rule in TEXTS if (kind := rule(behind))), None) if behind.is_text else None
-        return known if known and known[0] in ("log", "text") else ("other", {"zeros": False})
+        return known if known and known[0] in ("log", "text") else ("other", {})
     if place := consumequeue.sniff(bytes(8), head.file.file):
         return _kind({**place, "empty": True})
     if store := _store_of(head):
         return store, {"base": f.first_offset(head.path.name), "empty": True}
-    return ("checkpoint", {"empty": True}) if head.path.name == "checkpoint" else ("empty", {"zeros": True})
+    return ("checkpoint", {"empty": True}) if head.path.name == "checkpoint" else ("empty", {})
 
 
 def _store_of(head: Head) -> str | None:
@@ -228,12 +226,12 @@ def _settings(head: Head) -> Kind | None:
 
 def _output(head: Head) -> Kind | None:
     from kit.formats.logs import source_code, thread_dumps
-    from kit.formats.tables import host_heads, host_network
+    from kit.formats.tables import metrics
     from kit.inventory import sniff
 
-    if host_heads.sniff(head.text) and sniff.sniff(head.text, "") is None:
+    if metrics.sniff(head.text) and sniff.sniff(head.text, "") is None:
         return "metrics", {}
-    rules = (("network", host_network.sniff), ("thread_dump", thread_dumps.sniff))
+    rules = (("network", metrics.is_network), ("thread_dump", thread_dumps.sniff))
     if kind := next((kind for kind, fits in rules if fits(head.text)), None):
         return kind, {}
     return ("source_code", {}) if source_code.is_program(head.words, head.file.file) else None
@@ -264,9 +262,9 @@ def _log_or_table(head: Head) -> Kind | None:
 
 def _quoted(text: bytes) -> dict[str, Any]:
     """Return which outputs stand between lines of a text: of mqadmin (`tables`), of a host's tools (`measured`)."""
-    from kit.formats.tables import host_heads, mqadmin
+    from kit.formats.tables import metrics, mqadmin
 
-    detail = {"tables": mqadmin.is_quoted(text), "measured": bool(host_heads.origins(text))}
+    detail = {"tables": mqadmin.is_quoted(text), "measured": bool(metrics.origins(text))}
     return {name: True for name, is_there in detail.items() if is_there}
 
 
@@ -274,14 +272,13 @@ NAMED: Final[tuple[Rule, ...]] = (_named, _other_entries)
 BINARY: Final[tuple[Rule, ...]] = (
     _zeros,
     lambda head: (_rows(head) or ("rows", {"role": None})) if head.data.startswith(delimited.PARQUET) else None,
-    lambda head: _kind(configs.sniff(head.data, head.file.file, head.file.bytes)) if head.file.bytes == 4096 else None,
+    lambda head: ("checkpoint", {}) if configs.is_checkpoint(head.data) else None,
     _records,
     lambda head: _kind(index.sniff(head.data, head.file.bytes)),
     lambda head: _kind(consumequeue.sniff(head.data, head.file.file)),
     lambda head: _deeper(head) if b"\0" in head.data else None,
 )
 TEXTS: Final[tuple[Rule, ...]] = (_document, _settings, _output, _log_or_table)
-
 
 _OF_CONTENT: Final = ("text_sha256", "same")
 """What distinguishes the content of a file from another's."""
@@ -344,11 +341,11 @@ def inner(file: EvidenceFile, kind: str, spool: Path) -> tuple[Members, bool]:
         return [], False
     text = head.decode(codec, "replace")
     if kind != "log" and (objects := exports.of_json(file.path, text, codec)) is not None:
-        return _tables(file, spool, objects, 1), True
+        return _tables(file, spool, objects), True
     return _tables(file, spool, exports.of_text(file.path, text, codec)), False
 
 
-def _tables(file: EvidenceFile, spool: Path, rows: exports.Rows, most: int = MOST) -> Members:
+def _tables(file: EvidenceFile, spool: Path, rows: exports.Rows) -> Members:
     """Write each table as CSV, and return those that are rows or sends; nothing stays of them after an error.
 
     Tables after one that is too long are not read.
@@ -356,9 +353,11 @@ def _tables(file: EvidenceFile, spool: Path, rows: exports.Rows, most: int = MOS
     members: Members = []
     taken: set[str] = set()
     try:
-        for name, cells in islice(groupby(rows, lambda row: row[0]), most):
-            label, path = _place(file, spool, name, taken)
-            members += _table(file, label, path, (row for _, row in cells))
+        for name, cells in islice(groupby(rows, lambda row: row[0]), MOST):
+            plain = f"{file.file}#{_ODD.sub(' ', name).strip(' .')[:100] or 'unnamed'}"
+            label = next(each for n in count(1) if (each := plain if n == 1 else f"{plain} {n}") not in taken)
+            taken.add(label)
+            members += _table(file, label, archives.place(spool, label), (row for _, row in cells))
             if members and isinstance(members[-1], Refused):
                 break
     except BaseException:
@@ -384,14 +383,6 @@ def _table(file: EvidenceFile, label: str, path: Path, rows: Iterator[list[str]]
     return [_member(file, label, path), *cut]
 
 
-def _place(file: EvidenceFile, spool: Path, name: str, taken: set[str]) -> tuple[str, Path]:
-    """Return the name of a member that no other has, and where it is written."""
-    plain = f"{file.file}#{_ODD.sub(' ', name).strip(' .')[:100] or 'unnamed'}"
-    label = next(each for n in count(1) if (each := plain if n == 1 else f"{plain} {n}") not in taken)
-    taken.add(label)
-    return label, archives.place(spool, label)
-
-
 def _member(file: EvidenceFile, label: str, path: Path) -> EvidenceFile:
-    digest, size = sha256(path), path.stat().st_size
-    return EvidenceFile(label, path, size, digest, digest, file.modified)
+    digest = sha256(path)
+    return EvidenceFile(label, path, path.stat().st_size, digest, digest, file.modified)

@@ -27,7 +27,7 @@ def sniff(head: bytes, name: str) -> dict[str, Any] | None:
     The content decides; `name` only if that is ambiguous. `encoding` is None for UTF-8, else `gb18030`. `seconds_twice`:
     see `_Lines`; absent where no line has a layout.
     """
-    from kit.formats.tables import delimited, host_heads, mqadmin
+    from kit.formats.tables import delimited, metrics, mqadmin
 
     head = head[:SAMPLE].lstrip(b"\0")
     if delimited.encoding(head) is None or not head.strip():
@@ -40,7 +40,7 @@ def sniff(head: bytes, name: str) -> dict[str, Any] | None:
     layouts = Counter(log.layouts[log.layouts != ""].tolist())
     texts = known_texts().find(ranges(log.text, log.starts, log.ends))[1]
     known = any(catalogue.IN_LOGS[group].own for group in np.unique(texts))
-    if host_heads.sniff(head) and not known:
+    if metrics.sniff(head) and not known:
         return None
     if not layouts:
         is_text = known or name.lower().endswith((".log", ".out"))

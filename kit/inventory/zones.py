@@ -82,8 +82,6 @@ class Pair:
 
 Zones = Mapping[str, str | None]
 """File with floating times → the zone they are read in, as "+08:00" or an IANA name; None if that is not known."""
-Moments = Mapping[str, list[int]]
-"""Id or key → the times (ms) of its records."""
 
 
 def floating(item: Item) -> bool:
@@ -189,8 +187,8 @@ def first_seen(items: Iterable[Item], names: set[str]) -> Iterator[tuple[str, in
                     yield name.decode(), int(at[1])
 
 
-def infer(pairs: Iterable[Pair], moments: Moments) -> int | None:
-    """Return minutes east, None if most lines do not agree."""
+def infer(pairs: Iterable[Pair], moments: Mapping[str, list[int]]) -> int | None:
+    """Return minutes east, None if most lines do not agree. `moments`: id or key → the times (ms) of its records."""
     votes: Counter[int] = Counter()
     for pair in pairs:
         known = [at for name in pair.names for at in moments.get(name, ())] or pair.millis

@@ -53,17 +53,15 @@ class Originals:
     own: Callable[[str], bool] = lambda text: False
 
     @cached_property
-    def _spellings(self) -> dict[str, tuple[str, bool]]:
-        """Return {spelling: (kind, whether it is hex: in any case, and more may follow, as at the head of an id)}."""
+    def _search(self) -> tuple[AhoCorasick, list[tuple[str, tuple[str, bool]]]]:
+        """Return what finds spellings, and each of them: (spelling, (kind, whether it is hex: in any case, and more may
+        follow, as at the head of an id)).
+        """
         every = dict.fromkeys(self.names, ("name", False))
         for ip in self.addresses:
             every |= dict.fromkeys([str(ip), *([str(int(ip))] if ip.version == 4 else ())], ("address", False))
             every |= dict.fromkeys((sign + ip.packed.hex() for sign in ("", "0x")), ("address", True))
-        return every
-
-    @cached_property
-    def _search(self) -> tuple[AhoCorasick, list[tuple[str, tuple[str, bool]]]]:
-        return AhoCorasick(list(self._spellings)), list(self._spellings.items())
+        return AhoCorasick(list(every)), list(every.items())
 
     def kind_in(self, text: str) -> str | None:
         """Return the kind of the first original that stands alone in a text, None if absent."""

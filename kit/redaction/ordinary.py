@@ -47,14 +47,10 @@ def is_ambiguous(name: str) -> bool:
 
 # upstream of the groups: common/MixAll, broker/subscription/SubscriptionGroupManager; of the folders and files:
 # store/config/StorePathConfigHelper, distribution/conf (logback files, broker.conf), common/constant/LoggerName.
-DEFAULT_BROKER: Final = "broker-a"
-"""brokerName in the broker.conf that RocketMQ ships."""
-
-_ROWS: Final = data.read("redaction/stock_names.yaml", dict[str, str])
-_LISTS: Final = {name: words.split() for name, words in _ROWS.items()}
+_LISTS: Final = {row: words.split() for row, words in data.read("redaction/stock_names.yaml", dict[str, str]).items()}
 _NAMES: Final = frozenset({
     names.SCHEDULE_GROUP, names.INNER_PRODUCER_GROUP, names.ADMIN_GROUP, *_LISTS["groups"], names.DEFAULT_CLUSTER,
-    names.DEFAULT_REGION, DEFAULT_BROKER, names.RETRY_PREFIX, names.DLQ_PREFIX, names.DISCARD_TOPIC_IN_LOGS,
+    names.DEFAULT_REGION, "broker-a", names.RETRY_PREFIX, names.DLQ_PREFIX, names.DISCARD_TOPIC_IN_LOGS,
     *names.SYSTEM_TOPICS, "localhost", "localhost.localdomain", "jmenv.tbsite.net",
 })  # fmt: skip
 

@@ -88,7 +88,7 @@ class Redactor:
         kinds = dict(sorted((names or {}).items()))
         known = [ip for text, kind in kinds.items() if kind == "address" and (ip := host(text)[0])]
         self._pseudonyms = Pseudonyms(salt, kinds, known)
-        self.coin, self.is_pseudonym = self._pseudonyms.name, self._pseudonyms.is_one
+        self.coin, self.is_pseudonym = self._pseudonyms.name, self._pseudonyms.given.__contains__
         self._replacements: dict[str, Callable[[str], str | None]] = {
             "redacted": lambda original: GONE,
             "quoted": lambda original: _QUOTED.sub(lambda hit: f"{hit[1]}{GONE}{hit[2] or ''}", original, count=1),
@@ -116,7 +116,8 @@ class Redactor:
                 if old != its and len(old) > SHORT:
                     self.names.setdefault(old, its)
         self._index()
-        self._text = functools.cache(self._replaced)
+        self.text = functools.cache(self._replaced)
+        """Returns a text with all originals replaced. `field`: its column or JSON field if it is a whole cell."""
 
     def _index(self) -> None:
         """Enter each name under its first word; one without a letter or digit in it is found only as a whole cell."""
@@ -136,11 +137,7 @@ class Redactor:
 
     # --- texts --------------------------------------------------------------------------------------------------------
 
-    def text(self, text: str, field: str | None = None) -> str:
-        """Return a text with all originals replaced. `field`: its column or JSON field if it is a whole cell."""
-        return self._text(text, field)
-
-    def _replaced(self, text: str, field: str | None) -> str:
+    def _replaced(self, text: str, field: str | None = None) -> str:
         if text in self.exact:
             return self.exact[text]
         if field is not None:
@@ -326,7 +323,7 @@ class Pseudonyms:
         known = sorted({ip for ip in addresses if not says_nothing(ip)}, key=lambda ip: (ip.version, ip))
         self._originals: set[Any] = {*names, *known}
         self._by_original: dict[Any, Any] = {}
-        self._given: set[Any] = set()
+        self.given: set[Any] = set()
         for ip in known:
             self.address(ip)
         self._hex = {ip.packed.hex().upper() for ip in known}
@@ -336,14 +333,10 @@ class Pseudonyms:
         """Return the pseudonym of an original; on first use the first that `create` returns and nothing has."""
         if original not in self._by_original:
             attempts = map(create, itertools.count())
-            taken = (self._given, self._originals, (original,))
+            taken = (self.given, self._originals, (original,))
             new = self._by_original[original] = next(n for n in attempts if not any(n in some for some in taken))
-            self._given.add(new)
+            self.given.add(new)
         return self._by_original[original]
-
-    def is_one(self, text: str) -> bool:
-        """Return whether a text is one of these pseudonyms."""
-        return text in self._given
 
     def _number(self, kind: str, text: str, attempt: int = 0) -> int:
         """Return 256 bits that depend only on the salt and the text."""
@@ -368,7 +361,7 @@ class Pseudonyms:
 
     def address(self, ip: Address) -> Address:
         """Return the pseudonym of an address; those that say nothing, and pseudonyms, stay."""
-        if says_nothing(ip) or ip in self._given:
+        if says_nothing(ip) or ip in self.given:
             return ip
         first, bits = SPACES[ip.version]
         number = self._number

@@ -254,13 +254,11 @@ def mentioned(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
                 if ip := _ADDRESSES[kind](name):
                     yield str(ip), "address"
             elif kind == "host":
-                if _is_host(name := name.rstrip(".")):
+                name = name.rstrip(".")
+                is_known = is_ordinary(name) or name in ordinary.FOLDERS or ordinary.is_stock(name)
+                is_file = name.startswith(ordinary.VENDORS) or name.rpartition(".")[2] in ordinary.EXTENSIONS
+                if not (is_known or is_file):
                     yield name, kind
             # The kit's own code and sentences say `group=name` too.
             elif (name := name.strip("|.@#-")) and not (is_ordinary(name) or name.isdigit() or "." in name):
                 yield name, kind
-
-
-def _is_host(name: str) -> bool:
-    is_known = is_ordinary(name) or name in ordinary.FOLDERS or ordinary.is_stock(name)
-    return not (is_known or name.startswith(ordinary.VENDORS) or name.rpartition(".")[2] in ordinary.EXTENSIONS)

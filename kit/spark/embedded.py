@@ -49,6 +49,7 @@ def runs() -> bool:
 
 def session(address: str | None = None) -> SparkSession:
     """Return a new session, with views of its own, of the engine at `address` (default: the embedded one)."""
+    global _server
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
@@ -74,14 +75,9 @@ def session(address: str | None = None) -> SparkSession:
         except PySparkException:  # an interrupt while it started ended it
             if not again:
                 raise
-            _forget()
+            with _lock:
+                _server = None
     return spark
-
-
-def _forget() -> None:
-    global _server
-    with _lock:
-        _server = None
 
 
 def _no_doctests() -> None:

@@ -45,15 +45,6 @@ class JavaMissing(RuntimeError):
         self.sentence = sentence
 
 
-def _memory() -> str:
-    """Return the memory of the driver, which is also the executor: 2 GiB per core, at most a third of the machine and 8
-    GiB. More would be filled with garbage, not used.
-    """
-    from kit.spark import embedded
-
-    return f"{min(8, 2 * (os.cpu_count() or 1), max(1, embedded.machine_memory() // 3 // 2**30))}g"
-
-
 def session(master: str | None = None, remote: str | None = None, *, brief: bool = False) -> SparkSession:
     """Return a session with the kit's data sources registered; its temp views are its own.
 
@@ -93,10 +84,15 @@ def _apache(master: str | None, brief: bool, *, is_local: bool) -> SparkSession:
     builder = SparkSession.builder.appName("rmq-kit")
     if master:
         builder = builder.master(master)
-    for name, value in _settings(master, local=is_local, brief=brief).items():
+    for name, value in _settings(master, brief=brief).items():
         builder = builder.config(name, value)
-    with _quiet(), _own_interrupt():
+    before = signal.getsignal(signal.SIGINT)
+    with _quiet():
         spark = builder.getOrCreate()
+    # PySpark puts its own handler of interrupts in the place of any: of one that is not Python's default too.
+    is_own = callable(before) and before is not signal.default_int_handler
+    if is_own and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, before)
     spark.sparkContext.setLogLevel("ERROR")
     return spark.newSession()
 
@@ -172,23 +168,8 @@ def _unfit() -> Sentence:
 
 
 @contextlib.contextmanager
-def _own_interrupt() -> Iterator[None]:
-    """Keep a SIGINT handler other than Python's default: PySpark replaces any handler with its own."""
-    before = signal.getsignal(signal.SIGINT)
-    yield
-    if (
-        callable(before)
-        and before is not signal.default_int_handler
-        and threading.current_thread() is threading.main_thread()
-    ):
-        signal.signal(signal.SIGINT, before)
-
-
-@contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Send what the JVM prints to a file: it inherits our stderr, and its banners would appear in every report and
-    pipe.
-    """
+    """Send what the JVM prints to a file: it inherits our stderr, and its banners would be in every report and pipe."""
     log = default_base() / "spark.log"
     stderr = os.dup(2)
     try:
@@ -206,15 +187,6 @@ def _quiet() -> Iterator[None]:
         os.close(target)
 
 
-def _cores(master: str | None) -> int:
-    """Return the number of cores of a local master."""
-    named = _LOCAL.fullmatch(master or "")
-    every = os.cpu_count() or 2
-    if named is None or named["cores"] == "*":
-        return every
-    return int(named["cores"] or 1)
-
-
 SETTINGS: Final = {
     "spark.sql.session.timeZone": "UTC",
     # Two property names that are not valid text can become the same; as in RocketMQ, the later one counts.
@@ -223,7 +195,9 @@ SETTINGS: Final = {
 """What both engines are told."""
 
 
-def _settings(master: str | None, *, local: bool, brief: bool) -> dict[str, str]:
+def _settings(master: str | None, *, brief: bool) -> dict[str, str]:
+    from kit.spark import embedded
+
     settings = SETTINGS | {
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         # Other Parquet readers must be able to read it: Spark's default is a deprecated 12-byte form without a zone.
@@ -232,11 +206,15 @@ def _settings(master: str | None, *, local: bool, brief: bool) -> dict[str, str]
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "true",
     }
-    if local:
+    if local := _LOCAL.fullmatch(master or ""):
+        every = os.cpu_count() or 2
+        cores = every if local["cores"] == "*" else int(local["cores"] or 1)
+        # The driver is also the executor: of more than so many GiB the rest would be filled with garbage, not used.
+        memory = min(8, 2 * every, max(1, embedded.machine_memory() // 3 // 2**30))
         settings |= {
             # Small tables: a shuffle into 200 tasks would cost more than the work.
-            "spark.sql.shuffle.partitions": str(max(2, _cores(master))),
-            "spark.driver.memory": _memory(),
+            "spark.sql.shuffle.partitions": str(max(2, cores)),
+            "spark.driver.memory": f"{memory}g",
             # The UI has no authentication and shows log text; nothing listens beyond loopback.
             "spark.ui.enabled": "false",
             "spark.driver.bindAddress": "127.0.0.1",
@@ -285,23 +263,23 @@ def cancel(spark: SparkSession) -> None:
 
 def _cancel_jobs(context: SparkContext) -> None:
     """Cancel every job; a signal handler may call it. The calling thread no longer waits for its answer."""
+    waits = _waits_for_java()
+
+    def ask() -> None:
+        until = time.monotonic() + PREPARES
+        # Also one that Java is still preparing, whose result nobody would read.
+        while waits and not list(context.statusTracker().getActiveJobsIds()) and time.monotonic() < until:
+            time.sleep(0.05)
+        context.cancelAllJobs()
+
     # The connection of this thread may be waiting for the answer of the very job: Java would not read the request from
     # it before the job is over, and the answer, when it comes, would be taken for that to the next question.
-    waits = _waits_for_java()
-    asking = threading.Thread(target=lambda: _cancel(context, begin=waits), name="spark-cancel", daemon=True)
+    asking = threading.Thread(target=ask, name="spark-cancel", daemon=True)
     asking.start()
     asking.join(PATIENCE)
     client = getattr(context._gateway, "_gateway_client", None)
     if client is not None and hasattr(client, "get_thread_connection"):
         _reconnect(client)
-
-
-def _cancel(context: SparkContext, *, begin: bool) -> None:
-    """Cancel every job; `begin`: also one that Java is still preparing, whose result nobody would read."""
-    until = time.monotonic() + PREPARES
-    while begin and not list(context.statusTracker().getActiveJobsIds()) and time.monotonic() < until:
-        time.sleep(0.05)
-    context.cancelAllJobs()
 
 
 def _waits_for_java() -> bool:

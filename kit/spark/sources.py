@@ -16,22 +16,10 @@ from typing import Any, ClassVar, Final, TypeVar
 
 import attrs
 import pyarrow as pa
-from pyspark.sql.datasource import (
-    DataSource,
-    DataSourceReader,
-    EqualTo,
-    Filter,
-    GreaterThan,
-    GreaterThanOrEqual,
-    In,
-    InputPartition,
-    LessThan,
-    LessThanOrEqual,
-)
+from pyspark.sql import datasource as ds
 from pyspark.sql.pandas.types import from_arrow_type
 
-from kit.evidence.files import open_raw
-from kit.evidence.unread import Unread
+from kit.evidence.files import Unread, open_raw
 from kit.evidence.workspace import READING, code_hash
 from kit.formats.commitlog.schema import FIELDS, SKIPPED, STORED, TRACES, Wanted, schema
 from kit.formats.logs.schema import LogFile, Options, Piece
@@ -50,13 +38,13 @@ Rows = TypeVar("Rows", pa.RecordBatch, pa.Table)
 
 
 @attrs.frozen
-class Task(InputPartition):
+class Task(ds.InputPartition):
     """What one task reads: files, or parts of them, each with its file's name for users."""
 
     parts: tuple[tuple[str, Any], ...]
 
 
-class Source(DataSource):
+class Source(ds.DataSource):
     """A format of the kit: its columns as Arrow (`fields`), the parts of a file, and the rows of a part.
 
     Options of each: the path given to `load`, or `files` (JSON, see `listed`); `unread`, a folder: files that could not
@@ -74,7 +62,7 @@ class Source(DataSource):
         return cls.format
 
     def fields(self) -> pa.Schema:
-        raise NotImplementedError
+        return columns_of(self.kinds[0])
 
     def parts(self, file: dict[str, Any]) -> Iterable[tuple[Any, int]]:
         """Yield what is read of one of the listed files, each with its size in bytes: by default the whole."""
@@ -123,11 +111,10 @@ class Source(DataSource):
         return listed(take(path).of_kind(*self.kinds, replicas=self.copies))
 
 
-class Reader(DataSourceReader):
+class Reader(ds.DataSourceReader):
     """Reads a source task by task."""
 
     def __init__(self, source: Source) -> None:
-        """Keep what is read."""
         self.source = source
 
     def partitions(self) -> list[Task]:
@@ -194,7 +181,7 @@ class CommitLogDataSource(Source):
         return SKIPPED if self._skipped() else schema(self._columns())
 
     def reader(self, schema: Any) -> Reader:
-        return Reader(self) if self._skipped() else FilteredReader(self)
+        return FilteredReader(self)
 
     def parts(self, file: dict[str, Any]) -> Iterator[tuple[Any, int]]:
         """Yield ranges of at most `CHUNK` bytes; the kernel moves their ends to the borders of records."""
@@ -242,22 +229,24 @@ class FilteredReader(Reader):
 
     source: CommitLogDataSource
 
-    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802
+    def pushFilters(self, filters: list[ds.Filter]) -> Iterable[ds.Filter]:  # noqa: N802
         """Take note of the filters, and hand all of them back."""
         for item in filters:
             self.source.wanted = narrow(self.source.wanted, item)
         return filters
 
 
-def narrow(wanted: Wanted, item: Filter) -> Wanted:
+def narrow(wanted: Wanted, item: ds.Filter) -> Wanted:
     """Return `wanted` with one more filter, as far as it is understood; never stricter than the filter."""
     name = ".".join(getattr(item, "attribute", ()))
     value = getattr(item, "value", None)
-    if name == "topic" and isinstance(item, (EqualTo, In)):
-        topics = frozenset(v for v in (item.value if isinstance(item, In) else (value,)) if isinstance(v, str))
+    if name == "topic" and isinstance(item, (ds.EqualTo, ds.In)):
+        topics = frozenset(v for v in (item.value if isinstance(item, ds.In) else (value,)) if isinstance(v, str))
         return attrs.evolve(wanted, topics=topics if wanted.topics is None else wanted.topics & topics)
     field = {"physical_offset": "offsets", "store_timestamp": "times"}.get(name)
-    if not field or not isinstance(item, (EqualTo, GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual)):
+    least = isinstance(item, (ds.EqualTo, ds.GreaterThan, ds.GreaterThanOrEqual))
+    most = isinstance(item, (ds.EqualTo, ds.LessThan, ds.LessThanOrEqual))
+    if not field or not (least or most):
         return wanted
     if isinstance(value, datetime):
         value = int((value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp() * 1000)
@@ -268,9 +257,9 @@ def narrow(wanted: Wanted, item: Filter) -> Wanted:
     low, high = getattr(wanted, field) or (-(2**63), 2**63 - 1)
     # A filter's time may have microseconds; the records have none.
     slack = 1 if field == "times" else 0
-    if not isinstance(item, (LessThan, LessThanOrEqual)):
+    if least:
         low = max(low, value - slack)
-    if not isinstance(item, (GreaterThan, GreaterThanOrEqual)):
+    if most:
         high = min(high, value + slack)
     return attrs.evolve(wanted, offsets=(low, high)) if field == "offsets" else attrs.evolve(wanted, times=(low, high))
 
@@ -285,9 +274,6 @@ class TraceDataSource(CommitLogDataSource):
 
     def fields(self) -> pa.Schema:
         return TRACES
-
-    def reader(self, schema: Any) -> Reader:
-        return Reader(self)
 
     def read(self, part: Any) -> Iterator[pa.RecordBatch]:
         from kit.formats.commitlog.trace_contexts import trace_rows
@@ -366,15 +352,10 @@ def pieces(file: LogFile, chunk: int | None = None) -> Iterator[Piece]:
 
 
 class ConsumeQueueDataSource(Source):
-    """`spark.read.format("rocketmq.consumequeue").load(path)`: one row per unit. Option `files` as for
-    `rocketmq.commitlog`.
-    """
+    """`spark.read.format("rocketmq.consumequeue").load(path)`: one row per unit. `files` as for `rocketmq.commitlog`."""
 
     format = "rocketmq.consumequeue"
     kinds = ("consumequeue",)
-
-    def fields(self) -> pa.Schema:
-        return columns_of("consumequeue")
 
     def read(self, part: Any) -> Iterator[pa.RecordBatch]:
         from kit.formats.queues import consumequeue
@@ -383,15 +364,10 @@ class ConsumeQueueDataSource(Source):
 
 
 class IndexDataSource(Source):
-    """`spark.read.format("rocketmq.index").load(path)`: one row per entry. Option `files` as for
-    `rocketmq.commitlog`.
-    """
+    """`spark.read.format("rocketmq.index").load(path)`: one row per entry. Option `files` as for `rocketmq.commitlog`."""
 
     format = "rocketmq.index"
     kinds = ("index",)
-
-    def fields(self) -> pa.Schema:
-        return columns_of("index")
 
     def read(self, part: Any) -> Iterator[pa.RecordBatch]:
         from kit.formats.queues import index

@@ -260,10 +260,10 @@ def test_in_a_spark_task(spark, evidence, source):
     reader = spark.read.format(f"rocketmq.{source}").option("files", json.dumps(listed))
     rows = reader.option("unread", str(notes)).load().select("file").distinct().collect()
     assert {row.file for row in rows} <= {"good/x"} and len(rows) == (source in ("commitlog", "log", "consumequeue"))
-    from kit.evidence import unread
+    from kit.evidence import files
 
     no_index = ["good/x"] if source == "index" else []  # it is a commit log
-    assert [r.file for r in unread.notes(notes)] == ["bad/x", "gone/x", *no_index]
+    assert [r.file for r in files.notes(notes)] == ["bad/x", "gone/x", *no_index]
 
 
 @pytest.mark.parametrize(("following", "lost"), [(b"records", True), (b"zeros", False), (b"nothing", False)])

@@ -18,7 +18,7 @@ import zstandard
 from folders import put, tar_of, unpacked, written, zip_of
 from stores import Record, store
 
-from kit.evidence import archives, buffers
+from kit.evidence import archives
 from kit.evidence.archives import open_evidence
 from kit.evidence.files import Shrunk, open_raw, refusal
 from kit.formats.commitlog import batches, schema, segments
@@ -217,12 +217,12 @@ def commitlog(tmp_path):
 def test_kernels_are_not_compiled_again_for_a_mapped_file_and_a_shorter_one_is_named(tmp_path):
     (tmp_path / "x").write_bytes(b"abc")
     with open_raw(tmp_path / "x") as file:
-        mapped = buffers.mapped(file, 3)
-        assert numba.typeof(mapped) == numba.typeof(buffers.space(3))
+        mapped = segments.mapped(file, 3)
+        assert numba.typeof(mapped) == numba.typeof(np.zeros(3, np.uint8))
         mapped[0] = 0
     assert (bytes(mapped), (tmp_path / "x").read_bytes()) == (b"\0bc", b"abc")
     # One that is shorter than it was is named so.
-    for how in (buffers.mapped, lambda file, size: buffers.read(file, buffers.space(size), 0, size)):
+    for how in (segments.mapped, lambda file, size: segments.read(file, np.zeros(size, np.uint8), 0, size)):
         with open_raw(tmp_path / "x") as file, pytest.raises(Shrunk) as caught:
             how(file, 5000)
         assert (refusal("x", caught.value).reason, refusal("x", caught.value).detail) == ("shrunk", "3 / 5,000")

@@ -32,13 +32,8 @@ def binary(buf: Bytes, at: np.ndarray, sizes: np.ndarray) -> pa.BinaryArray:
     np.cumsum(np.maximum(sizes, 0), dtype=np.int32, out=offsets[1:])
     data = np.empty(int(offsets[-1]) + 8, np.uint8)
     gather(c.words(buf), at, offsets, c.words(data))
-    return pa.Array.from_buffers(
-        pa.binary(), len(sizes), [_validity(sizes >= 0), pa.py_buffer(offsets), pa.py_buffer(data)]
-    )
-
-
-def _validity(present: np.ndarray) -> pa.Buffer | None:
-    return None if present.all() else pa.py_buffer(np.packbits(present, bitorder="little"))
+    valid = None if (sizes >= 0).all() else pa.py_buffer(np.packbits(sizes >= 0, bitorder="little"))
+    return pa.Array.from_buffers(pa.binary(), len(sizes), [valid, pa.py_buffer(offsets), pa.py_buffer(data)])
 
 
 def _known(values: np.ndarray, unknown: np.ndarray) -> pa.Array:
@@ -98,8 +93,6 @@ def tidy(text: bytes) -> tuple[bytes, bool]:
 
 MOST: Final = 64 << 20
 """Largest body that is unpacked: a message is at most 4 MiB by default, and rarely more."""
-
-
 _STREAMS: Final = {LZ4: "lz4", ZSTD: "zstd"}
 
 

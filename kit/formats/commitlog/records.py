@@ -17,8 +17,6 @@ CUT: Final = -1
 """Result of `measure`: a record begins here, and the file ends inside it."""
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
-
-
 _OPTIONS: Final[Any] = {"cache": True, "nogil": True, "_nrt": False}
 kernel: Final = njit(**_OPTIONS)
 """Compiles a kernel: no lock of the interpreter, and no counting of references to arrays, for which each use of one

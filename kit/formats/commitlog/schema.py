@@ -50,16 +50,9 @@ times and it is not.
 """
 _FEW: Final = ("file", "topic", "born_host", "store_host", "body_codec", "tags", *PROMOTED_COLUMNS, *LINEAGE[:2])
 _CODED: Final = dict.fromkeys(_FEW, TEXTS)
-_TYPES: Final = {
-    **FIELDS,
-    TEXT: pa.string(),
-    **_CODED,
-    "original": pa.bool_(),
-    TRACED: pa.bool_(),
-    MISPLACED: pa.bool_(),
-}
+_TYPES: Final = {**FIELDS, TEXT: pa.string(), **_CODED, **dict.fromkeys(("original", TRACED, MISPLACED), pa.bool_())}
 STORED: Final = (
-    *(name for name in FIELDS if name != "properties"),
+    *(each for each in FIELDS if each != "properties"),
     TEXT,
     *PROMOTED_COLUMNS,
     *LINEAGE,

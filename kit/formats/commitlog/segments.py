@@ -5,6 +5,7 @@ being written has whole records.
 from __future__ import annotations
 
 import io
+import mmap
 import os
 from bisect import bisect_left
 from collections.abc import Iterator
@@ -15,8 +16,7 @@ import numpy as np
 import pyarrow as pa
 from attrs import evolve
 
-from kit.evidence import buffers
-from kit.evidence.files import open_raw, stretches
+from kit.evidence.files import Shrunk, open_raw, stretches
 from kit.formats.commitlog import batches, records, walk
 from kit.formats.commitlog.schema import PAD, SKIPPED, File, Wanted
 from kit.rocketmq import binary_format as f
@@ -29,9 +29,38 @@ NEAR: Final = 256 << 10
 """How many bytes more are read first, for the record that a window ends in."""
 BATCH_ROWS: Final = 65_536
 BATCH_BYTES: Final = 16 << 20
+CHUNK: Final = 1 << 20
 VOTES: Final = 64
 FIRST: Final = 16 << 20
 """How many bytes of a file usually hold `VOTES` records."""
+
+
+# --- bytes of a file in memory, at the positions they have in the file ------------------------------------------------
+# A process that touches a mapped file where it was just truncated is killed (SIGBUS). Bytes that were read stay.
+
+
+def read(file: io.FileIO, buf: records.Bytes, start: int, stop: int, first: int = 0) -> None:
+    """Read the bytes from `start` to `stop` to the same places of `buf`, which begins at `first`. Raise `Shrunk`."""
+    into = buf.data
+    while start < stop:
+        count = os.preadv(file.fileno(), [into[start - first : min(start + CHUNK, stop) - first]], start)
+        if not count:
+            raise Shrunk(os.fstat(file.fileno()).st_size, stop)
+        start += count
+
+
+def mapped(file: io.FileIO, size: int) -> records.Bytes:
+    """Map a file that is too large for memory; nothing is read before it is touched. Raise `Shrunk`."""
+    left = os.fstat(file.fileno()).st_size
+    if left < size:
+        raise Shrunk(left, size)
+    # As if it could be written to (nothing does, and it would not reach the file): for arrays that cannot, each kernel
+    # would have to be compiled once more, which takes a minute.
+    flags = mmap.MAP_PRIVATE | getattr(mmap, "MAP_NORESERVE", 0)
+    return np.frombuffer(mmap.mmap(file.fileno(), size, flags=flags), np.uint8)
+
+
+# --- records -----------------------------------------------------------------------------------------------------------
 
 
 def examine(file: str, path: str, base: int | None = None) -> File:
@@ -40,11 +69,11 @@ def examine(file: str, path: str, base: int | None = None) -> File:
         length = os.fstat(stream.fileno()).st_size
         end = max((end for _, end in stretches(stream.fileno())), default=0)  # a sparse file ends with a hole
         whole = File(file, path, length, min(length, end + PAD), 0, 0)
-        buf = buffers.space(min(whole.used, FIRST))
-        buffers.read(stream, buf, 0, len(buf))
+        buf = np.empty(min(whole.used, FIRST), np.uint8)
+        read(stream, buf, 0, len(buf))
         votes, agreed, entries = records.layout(buf, VOTES)
         if votes < VOTES and len(buf) < whole.used:
-            votes, agreed, entries = records.layout(buffers.mapped(stream, whole.used), VOTES)
+            votes, agreed, entries = records.layout(mapped(stream, whole.used), VOTES)
     if votes:
         return evolve(whole, base=agreed, head=f.DLEDGER_HEADER if 2 * entries > votes else 0)
     name = PurePosixPath(file).name
@@ -60,7 +89,8 @@ def spans(
     """
     starts, sizes = np.empty(BATCH_ROWS, np.int64), np.empty(BATCH_ROWS, np.int64)
     marks, gaps = np.empty(BATCH_ROWS, np.int32), np.empty((1024, 3), np.int64)
-    with open_raw(file.path) as stream, buffers.lent(WINDOW + BACK) as room:
+    room = np.empty(WINDOW + BACK, np.uint8)
+    with open_raw(file.path) as stream:
         at, limit = _border(stream, file, start, room), _border(stream, file, stop, room)
         buf, begin, end, until, reach = room[:0], at, at, at, NEAR
         while at < limit:
@@ -68,7 +98,7 @@ def spans(
                 begin, end = at, min(at + WINDOW + reach, file.used)
                 until = limit if end == file.used else min(at + WINDOW, limit)
                 buf = room[: end - begin]
-                buffers.read(stream, buf, begin, end, begin)
+                read(stream, buf, begin, end, begin)
             count, lost, behind = walk.walk(
                 buf, at - begin, until - begin, file.length - begin, file.base + begin, file.head, BATCH_BYTES,
                 starts, sizes, marks, gaps,
@@ -78,7 +108,7 @@ def spans(
                 if reach == NEAR:
                     reach, until = BACK, at
                 else:
-                    begin, end, until, buf = 0, file.used, limit, buffers.mapped(stream, file.used)
+                    begin, end, until, buf = 0, file.used, limit, mapped(stream, file.used)
                 continue
             yield (
                 buf,
@@ -102,11 +132,11 @@ def _border(stream: io.FileIO, file: File, split: int, room: records.Bytes) -> i
     # One byte more: a walk that begins at the first byte of the file assumes that a record begins there.
     begin, end = max(0, split - BACK - 1), min(split + NEAR, file.used)
     buf = room[: end - begin]
-    buffers.read(stream, buf, begin, end, begin)
+    read(stream, buf, begin, end, begin)
     start, whole = walk.chunk_start(buf, split - begin, BACK, file.base + begin, file.head)
     if whole or end == file.used:
         return begin + int(start)
-    return int(walk.chunk_start(buffers.mapped(stream, file.used), split, BACK, file.base, file.head)[0])
+    return int(walk.chunk_start(mapped(stream, file.used), split, BACK, file.base, file.head)[0])
 
 
 def messages(file: File, start: int, stop: int, wanted: Wanted) -> Iterator[pa.RecordBatch]:
@@ -165,8 +195,8 @@ def records_end(stream: io.FileIO, file: File, begin: int, most: int, *, is_last
             return at if is_last else file.length
         end = min(file.length, at + min(left, step) + BACK)
         step *= 8
-        buf = buffers.space(end)
-        buffers.read(stream, buf, at, end)
+        buf = np.zeros(end, np.uint8)  # takes no memory until something is read into it
+        read(stream, buf, at, end)
         behind = int(whole(buf, at, end, file.base, file.head))
         if behind == at:
             behind = int(walk.filler(buf, at, end, file.length, file.base, file.head))
@@ -189,7 +219,7 @@ def present_end(stream: io.FileIO, file: File) -> int:
     used = bisect_left(pages, True, key=lambda page: not any(os.pread(stream.fileno(), PAGE, page * PAGE)))
     end = min(file.length, used * PAGE)
     start = max(0, end - BACK)
-    buf = buffers.space(end)
-    buffers.read(stream, buf, start, end)
+    buf = np.zeros(end, np.uint8)  # takes no memory until something is read into it
+    read(stream, buf, start, end)
     at = int(walk.resync(buf, start, end, file.base, file.head)) if start else 0
     return int(whole(buf, at, end, file.base, file.head)) if at < end else end

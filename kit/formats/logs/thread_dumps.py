@@ -39,7 +39,8 @@ class Thread:
     deadlocked: bool = False
 
     def add(self, number: int, frame: str) -> None:
-        self.frames.append(_plain(frame))
+        # Without modules and class loaders, as `app//` and `java.base@17/`.
+        self.frames.append(LINES["in_source"].sub("(", LINES["module"].sub("", frame), count=1))
         self.frame_lines.append(number)
 
 
@@ -132,8 +133,3 @@ def _detail(number: int, line: str, thread: Thread) -> None:
         thread.locked += [match["at"]] if match["at"] != thread.waiting_for else []
     elif match and match["what"] != "eliminated" and thread.waiting_for is None:
         thread.waiting_for = match["at"]
-
-
-def _plain(frame: str) -> str:
-    """Return a frame without modules and class loaders, as `app//` and `java.base@17/`."""
-    return LINES["in_source"].sub("(", LINES["module"].sub("", frame), count=1)

@@ -13,7 +13,6 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from kit.evidence import buffers
 from kit.evidence.files import open_raw
 from kit.formats.printed_times import NANO_LAST_MS
 from kit.formats.values import TIMESTAMP, columns_of
@@ -106,25 +105,18 @@ def _of(file: str, head: bytes | np.ndarray) -> tuple[str, str | None, int | Non
     return kind["unit"] if kind else "plain", None, None, f.first_offset(PurePosixPath(file.replace("\\", "/")).name)
 
 
-def units(file: str, path: str, start: int = 0, stop: int | None = None) -> Iterator[pa.RecordBatch]:
-    """Yield the used units in `[start, stop)` of a file's bytes, without filler and unused space.
+def units(file: str, path: str) -> Iterator[pa.RecordBatch]:
+    """Yield the used units of a file, without filler and unused space.
 
     `problem`: `size` or `offset` if a unit cannot point to a record, `order` if it points before its predecessor.
     """
     with open_raw(path) as stream:
-        if stop is None:
-            buf = buffers.read_all(stream)
-        else:
-            # The first bytes tell the kind, the unit before `start` whether order is kept.
-            buf = buffers.space(stop)
-            buffers.read(stream, buf, 0, min(stop, SNIFFED))
-            buffers.read(stream, buf, max(0, min(start - BATCH.itemsize, stop)), stop)
+        buf = np.fromfile(stream, np.uint8)
     kind, topic, queue_id, base = _of(file, buf[:SNIFFED])
     dtype = _UNITS[kind]
     table = _units(buf, dtype)
-    begin = start // dtype.itemsize
-    last = np.int64(table[begin - 1]["physical_offset"]) if begin else np.int64(-1)
-    for first in range(begin, len(table), BATCH_UNITS):
+    last = np.int64(-1)
+    for first in range(0, len(table), BATCH_UNITS):
         part = table[first : first + BATCH_UNITS]
         offset, size, code = (part[name].astype(np.int64) for name in ("physical_offset", "size", "tags_code"))
         used = ((size != 0) | (offset != 0)) & ~((size == f.CQ_PREFILL_SIZE) & (offset == 0))
@@ -153,7 +145,7 @@ def units(file: str, path: str, start: int = 0, stop: int | None = None) -> Iter
         yield pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
 
 
-def used(stream: io.FileIO, file: str, begin: int = 0) -> int:
+def used(stream: io.FileIO, file: str, begin: int) -> int:
     """Return where the used units after `begin` end in a queue file that is still being written.
 
     Units are written one after the other, so the end is found by bisection.

@@ -8,7 +8,6 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from kit.evidence import buffers
 from kit.evidence.files import Damaged, open_raw
 from kit.formats.values import TIMESTAMP, columns_of
 from kit.rocketmq import binary_format as f
@@ -33,11 +32,8 @@ def header(head: bytes | np.ndarray) -> dict[str, int] | None:
     row = buf[: f.INDEX_HEADER].view(HEAD)[0]
     facts = {name: int(row[name]) for name in HEAD.names or ()}
     begin, end = facts["begin_timestamp"], facts["end_timestamp"]
-    empty = facts["index_count"] in (0, 1) and not (
-        begin or end or facts["begin_physical_offset"] or facts["end_physical_offset"]
-    )
-    if empty:
-        return facts if facts["index_count"] == 1 and facts["slots_used"] == 0 else None
+    if list(facts.values()) == [0, 0, 0, 0, 0, 1]:
+        return facts  # without entries
     good = (
         10**12 < begin < _MOST_MS
         # The broker's clock may have stepped back in between, but not by years.
@@ -49,12 +45,9 @@ def header(head: bytes | np.ndarray) -> dict[str, int] | None:
     return facts if good else None
 
 
-def sniff(head: bytes | np.ndarray, size: int | None = None) -> dict[str, Any] | None:
-    """Return {"kind": "index", "base": offset of its first entry} if first bytes and size are an index's, else None."""
-    facts = header(head)
-    if facts is None or (size is not None and (size - f.INDEX_HEADER) % 4):
-        return None
-    return {"kind": "index", "base": facts["begin_physical_offset"]}
+def sniff(head: bytes | np.ndarray, size: int) -> dict[str, Any] | None:
+    """Return {"kind": "index"} if first bytes and size are an index's, else None."""
+    return {"kind": "index"} if header(head) and (size - f.INDEX_HEADER) % 4 == 0 else None
 
 
 def slots(buf: np.ndarray, facts: dict[str, int]) -> int | None:
@@ -78,7 +71,7 @@ def _fits(buf: np.ndarray, facts: dict[str, int], count: int) -> bool:
 def entries(file: str, path: str) -> Iterator[pa.RecordBatch]:
     """Yield the entries. Raise `Damaged` for an impossible header or number of slots."""
     with open_raw(path) as stream:
-        buf = buffers.read_all(stream)
+        buf = np.fromfile(stream, np.uint8)
     facts = header(buf)
     if facts is None:
         raise Damaged("header")

@@ -5,47 +5,72 @@ Values are as the broker reads them: `java.util.Properties` keeps a comment or a
 
 from __future__ import annotations
 
+import bisect
 import json
 import re
 import struct
 from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
 from typing import Any, Final
 
-from kit.formats.tables import store_json
+from kit.formats.patterns import forms
 from kit.formats.values import columns_of, integer
 from kit.rocketmq.config import BROKER_SETTINGS
 
 CONFIGS: Final = columns_of("config_files")
-
+TABLES: Final = forms("store_tables")
+_KEY: Final = re.compile(r'"(\w{3,40})"\s*:')
+_INT_KEY: Final = re.compile(r"([{,]\s*)(-?\d+)(\s*:)")
+"""fastjson writes integer keys without quotes (`ConsumerOffsetSerializeWrapper`); names have quotes."""
+_COLON: Final = re.compile(r"\s*:")
 _CHECKPOINT: Final = (
     "physicMsgTimestamp", "logicsMsgTimestamp", "indexMsgTimestamp", "masterFlushedOffset", "confirmPhyOffset",
 )  # fmt: skip
-_PAGE: Final = 4096
 
 
-def sniff(head: bytes, file: str = "", size: int | None = None) -> dict[str, Any] | None:
-    """Recognise store JSON ("name", "backup"), broker.conf or the checkpoint by the first bytes; else None."""
-    kind = _sniff_checkpoint(head, size)
-    if kind:
-        return kind
+def sniff(head: bytes, file: str = "") -> dict[str, Any] | None:
+    """Recognise store JSON ("name", "backup") or broker.conf by the first bytes; else None."""
     text = head.decode("utf-8-sig", "replace").strip()
     if text.startswith("{"):
-        return store_json.sniff(text, file)
+        return _sniff_json(text, file)
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith(("#", "!"))]
     shaped = sum(1 for line in lines if re.match(r"\s*[\w.]+\s*=(?!=)", line))
     if shaped < 0.5 * len(lines) or "=  " in text:
         return None
     known = {name for _, name, _ in properties(text) if name in BROKER_SETTINGS}
-    return {"kind": "broker_conf", "known": len(known)} if len(known) >= 2 else None
+    return {"kind": "broker_conf"} if len(known) >= 2 else None
 
 
-def _sniff_checkpoint(head: bytes, size: int | None) -> dict[str, Any] | None:
-    if (size if size is not None else len(head)) != _PAGE or len(head) < _PAGE or any(head[40:]):
-        return None
-    physic, logics, index, flushed, confirmed = struct.unpack(">5q", head[:40])
-    times = [t for t in (physic, logics, index) if t]
-    good = all(10**12 < t < 10**13 for t in times) and physic and flushed >= 0 and confirmed >= 0
-    return {"kind": "checkpoint"} if good else None
+def _is_backup(file: str) -> bool:
+    """Return whether a file name is that of the copy before the last save (`common/ConfigManager`)."""
+    return PurePosixPath(file).name.lower().endswith(".bak")
+
+
+def _sniff_json(text: str, file: str) -> dict[str, Any] | None:
+    names = {m[1] for m in _KEY.finditer(text[:65536])}
+    stem = PurePosixPath(file).name.split(".")[0]
+    table = next((name for key, name in TABLES.items() if key in names), None)
+    if table == "consumerOffset":
+        inside = re.search(r'"offsetTable"\s*:\s*\{\s*("?\{|.)', text)
+        if inside and inside[1].endswith("{"):
+            table = "localOffset"  # a key that is an object: a broadcasting client's own offsets, which are not read
+        elif inside and inside[1] != '"':
+            # Integer keys straight below: levels. An empty table is told by its name only.
+            table = "delayOffset" if inside[1] != "}" or stem == "delayOffset" else "consumerOffset"
+        elif '"%LMQ%' in text or stem == "lmqConsumerOffset":
+            table = "lmqConsumerOffset"
+    elif table is None and re.match(r'\{\s*"table"\s*:\s*\{', text):
+        table = "consumerOrderInfo"
+    return {"kind": "store_json", "name": table, "backup": _is_backup(file)} if table else None
+
+
+def is_checkpoint(data: bytes) -> bool:
+    """Return whether a file is the checkpoint: a page with three times and two offsets at its beginning."""
+    if len(data) != 4096 or any(data[40:]):
+        return False
+    *times, flushed, confirmed = struct.unpack(">5q", data[:40])
+    plausible = all(not time or 10**12 < time < 10**13 for time in times)
+    return plausible and times[0] > 0 and flushed >= 0 and confirmed >= 0
 
 
 def properties(text: str) -> Iterator[tuple[int, str, str]]:
@@ -78,14 +103,14 @@ def configs(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[d
     """Return the rows of `configs` from one file. Raise `ValueError` if its JSON is damaged."""
     text = data.decode("utf-8-sig", "replace")
     if kind in ("broker_conf", "text"):
-        backup = kind == "broker_conf" and store_json.is_backup(file)
+        backup = kind == "broker_conf" and _is_backup(file)
         given = (pair for pair in properties(text) if kind == "broker_conf" or pair[1] in BROKER_SETTINGS)
         return [
             _setting(file, line, "broker.conf", None, name, value) | {"backup": backup} for line, name, value in given
         ]
     if detail["name"] not in ("topics", "subscriptionGroup", "consumerFilter", "exportConfigs"):
         return []
-    whole, lines = store_json.parse_json(text), store_json.Lines(text)
+    whole, lines = parse_json(text), Lines(text)
     rows = []
     for key in ("topicConfigTable", "subscriptionGroupTable", "brokerConfigs"):
         table, start = whole.get(key), lines.find(key)
@@ -93,7 +118,7 @@ def configs(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[d
             start = at = max(start, lines.find(subject, start))
             for name, value in entry.items() if isinstance(entry, dict) else (("value", entry),):
                 line = lines.of(max(at, lines.find(name, at)))
-                rows.append(_setting(file, line, store_json.TABLES[key], subject, name, _text(value)))
+                rows.append(_setting(file, line, TABLES[key], subject, name, _text(value)))
     for topic, entry in (whole.get("filterDataByTopic") or {}).items():
         for group, filtered in (entry.get("groupFilterData") or {}).items():
             line, subject = lines.of(lines.find(group, lines.find(topic))), f"{topic}@{group}"
@@ -139,8 +164,8 @@ Offset = tuple[str, str, str | None, Any, Any, int | None]
 
 def _stored(text: str) -> Iterator[Offset]:
     """Yield the offsets in a file: of groups and of the levels of delayed messages."""
-    lines, at = store_json.Lines(text), 0
-    for key, value in (store_json.parse_json(text).get("offsetTable") or {}).items():
+    lines, at = Lines(text), 0
+    for key, value in (parse_json(text).get("offsetTable") or {}).items():
         at = max(at, lines.find(key, at))
         line, (topic, is_group, group) = lines.of(at), key.partition("@")
         if isinstance(value, dict):
@@ -154,3 +179,37 @@ def _stored(text: str) -> Iterator[Offset]:
 
 DUMPED: Final = r"^[a-z]\w{2,60}=[^ ]?"
 """A line of the settings that broker.log begins with (`MixAll.printObjectProperties`)."""
+
+
+# --- JSON as fastjson writes it ----------------------------------------------------------------------------------------
+
+
+def parse_json(text: str) -> Any:
+    """Parse JSON written by fastjson. Raise `ValueError` if it is damaged."""
+    text = text.lstrip("\ufeff")
+    try:
+        try:
+            return json.loads(text)
+        except ValueError:
+            return json.loads(_INT_KEY.sub(r'\1"\2"\3', text))
+    except RecursionError as error:
+        raise ValueError("nested too deep") from error
+
+
+class Lines:
+    """The lines on which names occur in a text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._ends = [m.start() for m in re.finditer("\n", text)]
+
+    def of(self, position: int) -> int:
+        return bisect.bisect_left(self._ends, position) + 1 if position >= 0 else 1
+
+    def find(self, name: str, start: int = 0) -> int:
+        """Return where a name stands before a colon, from a position on; -1 if it does not."""
+        quoted = json.dumps(name, ensure_ascii=False)
+        at = self.text.find(quoted, max(0, start))
+        while at >= 0 and not _COLON.match(self.text, at + len(quoted)):
+            at = self.text.find(quoted, at + 1)
+        return at

@@ -25,18 +25,12 @@ _LONGEST: Final = 1 << 20
 _RULED: Final = re.compile(r"\|?[\s:|+-]*-{3}[\s:|+-]*")
 """The second line of a table in Markdown: somebody pasted it, with bars at both ends of its rows."""
 _DELIMITERS: Final = "\t;|,"
-
-
 Dialect = dict[str, Any]
 """The form of a delimited file: `delimiter`, `encoding` (a Python codec), `names` of its columns (c1, c2, … where it
 has none), `headed` (its first line holds them).
 """
-
-
 _UNSEEN: Final = "\r\n\t\f\x1b\x01\x02\u00a0\u202f\u3000\u200b\ufeff"
 """Characters without a shape that texts hold nevertheless: among them the blanks of web pages and of Chinese."""
-
-
 _CHINESE: Final = re.compile("[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")
 
 

@@ -1,4 +1,5 @@
-"""Host metrics: what iostat, vmstat, sar, df and GC logs (JDK 8 and unified) print → one row per value.
+"""Host metrics: what iostat, vmstat, sar, df and GC logs (JDK 8 and unified) print → one row per value; and its
+network: `ip addr` and `ss` → one row per address or socket.
 
 The first block of iostat and the first line of vmstat are averages since boot; they are rows like the others. Times
 without a zone are local to the host; df has none, unless a line before it holds one.
@@ -13,10 +14,14 @@ from typing import Any, Final
 
 from kit.evidence.files import numbered_lines, open_readonly
 from kit.formats import printed_times
-from kit.formats.patterns import patterns
+from kit.formats.patterns import byte_patterns, forms, patterns
 from kit.formats.printed_times import MONTHS
-from kit.formats.tables import host_heads
 
+OF_LINE: Final = {origin: re.compile(f"^(?:{head})", re.MULTILINE) for origin, head in forms("host_tools").items()}
+"""How each output begins: by that a file, or a stretch of a pasted text, is recognised."""
+_LOGGED: Final = byte_patterns("host_tools_heads")["logged"]
+_EXAMINED: Final = 16384
+"""Bytes of a file's head that are examined."""
 _SEVERAL: Final = 16 << 20
 """Bytes up to which a file may hold several outputs, as a script collects them."""
 
@@ -26,11 +31,28 @@ Reader = Iterator[tuple[int, Value]]
 Lines = Iterable[tuple[int, str]]
 
 
+def origins(text: bytes) -> list[str]:
+    """Return the outputs whose heads are in a text."""
+    lines = text.replace(b"\r", b"").decode("utf-8", "replace")
+    return [origin for origin, head in OF_LINE.items() if head.search(lines)]
+
+
+def sniff(head: bytes) -> bool:
+    """Return whether a file is output of such tools: nothing in it looks like a log."""
+    head = head[:_EXAMINED].replace(b"\r", b"")
+    return bool(origins(head)) and not _LOGGED.search(head)
+
+
+def of_line(line: str) -> str | None:
+    """Return which output begins with a line."""
+    return next((origin for origin, head in OF_LINE.items() if head.match(line)), None)
+
+
 def read(path: str | Path, zone: Callable[[int], int]) -> Iterator[dict[str, Any]]:
     """Yield the rows of `metrics` in one file. `zone(ms as printed)` gives ms since 1970 for times without a zone."""
     with open_readonly(path) as stream:
         head = stream.read(_SEVERAL + 1)
-    named = host_heads.origins(head if len(head) <= _SEVERAL else head[: host_heads.EXAMINED])
+    named = origins(head if len(head) <= _SEVERAL else head[:_EXAMINED])
     for origin in named:
         for line, (time, subject, name, value) in _READERS[origin](_lines(path, origin if len(named) > 1 else None)):
             ts = moment(time, zone) if time else None
@@ -43,7 +65,7 @@ def _lines(path: str | Path, origin: str | None) -> Iterator[tuple[int, str]]:
     owner: str | None = None
     for number, line in numbered_lines(path):
         if origin is not None and line:
-            owner = host_heads.of_line(line) or owner
+            owner = of_line(line) or owner
             if owner not in (None, origin) and not line.startswith("Linux ") and time_of(line) is None:
                 continue
         yield number, line
@@ -158,7 +180,7 @@ def _df(lines: Lines) -> Reader:
     time: str | None = None
     name = before = ""
     for at, line in lines:
-        if host_heads.OF_LINE["df"].match(line):
+        if OF_LINE["df"].match(line):
             name = "iuse%" if "Inodes" in line else "use%"
         elif (printed := time_of(line)) is not None:
             time = printed
@@ -194,3 +216,44 @@ def _pause(line: str) -> tuple[str, str, float] | None:
 _READERS: Final[dict[str, Callable[[Lines], Reader]]] = {
     "iostat": _iostat, "vmstat": _vmstat, "sar": _sar, "gc": _gc, "df": _df,
 }  # fmt: skip
+
+
+# --- the network -----------------------------------------------------------------------------------------------------
+
+_NETWORK: Final = patterns("network")
+_NETWORK_HEADS: Final = byte_patterns("network_heads")
+
+
+def is_network(head: bytes) -> bool:
+    """Return whether a file begins with such an output, and no log line is among the first ones."""
+    head = head[:8192]
+    return not _NETWORK_HEADS["logged"].search(head) and bool(
+        _NETWORK_HEADS["head"].search(b"\n".join(head.replace(b"\r", b"").split(b"\n")[:12]))
+    )
+
+
+def network(text: str) -> Iterator[dict[str, str | int | None]]:
+    """Yield the rows of `network` in one output, without what it does not contain."""
+    from kit.formats.values import integer  # explanation, which needs only the heads of outputs, loads no Arrow
+
+    interface = None
+    for number, raw in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
+        line = raw.rstrip("\r ")
+        row: dict[str, str | int | None] = {"line": number, "origin": "addresses"}
+        if named := _NETWORK["interface"].match(line):
+            interface = named["name"]
+        elif brief := _NETWORK["brief"].match(line):
+            for part in brief["rest"].split():
+                address, _, prefix = part.partition("/")
+                name = brief["name"].partition("@")[0]
+                yield row | {"interface": name, "address": address, "prefix": integer(prefix, 32)}
+        elif interface and (inet := _NETWORK["inet"].match(line)):
+            prefix = inet["prefix"] or ""
+            yield row | {"interface": interface, "address": inet["address"], "prefix": integer(prefix, 32)}
+        elif socket := _NETWORK["socket"].match(line):
+            # `0.0.0.0:10911`, `*:10911`, `[::]:10911`, `10.0.0.2%eth0:22`
+            address, _, port = socket["local"].rpartition(":")
+            plain = address.strip("[]").partition("%")[0].removeprefix("::ffff:")
+            ends = {"address": {"*": "0.0.0.0", "": "::"}.get(plain, plain), "port": integer(port, 32)}
+            ends |= {"peer": socket["peer"], "state": socket["state"], "process": socket["process"].strip() or None}
+            yield row | {"origin": "sockets", **ends}

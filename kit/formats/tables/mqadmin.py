@@ -19,7 +19,7 @@ from typing import Any, Final
 import attrs
 
 from kit.formats.patterns import byte_patterns, patterns
-from kit.formats.tables.store_json import parse_json
+from kit.formats.tables.configs import parse_json
 from kit.rocketmq.answers import MQADMIN_HEADS
 
 _WIDE: Final = 4
@@ -255,8 +255,6 @@ def _row(text: str, columns: list[tuple[int, str]]) -> list[tuple[str, str | Non
 _MARKS: Final = r"[ \t>|]{0,12}"
 _HEADS: Final = "|".join((head if " #" in head else f"{head} #").replace(" #", "[ |]+#") for head, _ in MQADMIN_HEADS)
 _TABLE: Final = re.compile(rf"^{_MARKS}(?:{_HEADS})|{LINES['connected'].pattern}".encode(), re.MULTILINE)
-
-
 _OWN: Final = ("call", "total", "connected")
 """Lines that are mqadmin's wherever they are."""
 

@@ -8,7 +8,7 @@ from table import rows_of
 
 from kit.explanation.explain import explain
 from kit.formats.printed_times import converter
-from kit.formats.tables import host_heads, host_network, metrics
+from kit.formats.tables import metrics
 from kit.formats.values import batches, columns_of
 
 VMSTAT = rows_of(__file__, "vmstat")
@@ -23,7 +23,7 @@ def rows(tmp_path, text, zone=None):
 
 
 def values(tmp_path, text, zone=None):
-    assert host_heads.sniff(text.encode())
+    assert metrics.sniff(text.encode())
     return {(r["line"], r["subject"], r["name"]): (r["ts"], r["value"]) for r in rows(tmp_path, text, zone)}
 
 
@@ -67,7 +67,7 @@ def test_one_file_of_several_outputs_and_one_between_log_lines(tmp_path):
     assert all(row["subject"] in lines[row["line"] - 1] for row in found if row["subject"])
     # An output between log lines is read as well.
     log = "2026-11-23 10:22:31 WARN main - broker busy, start flow control for a while\n"
-    assert not host_heads.sniff((log + DF).encode())
+    assert not metrics.sniff((log + DF).encode())
     answer = "service not available now, maybe disk full, CL:  0.31 CQ:  0.31 INDEX:  0.31\n"
     case = opened(tmp_path, {"paste.txt": "what is this?\n" + log + DF + log, "without a time": answer + DF})
     assert [item.kind for item in case.unzoned.items] == ["text", "text"]
@@ -102,5 +102,5 @@ def test_explain_says_what_an_output_is_and_goes_on_behind_it():
 def test_addresses_and_sockets(row):
     text = rows_of(__file__, row["text"]) if row["text"] in ("ip_addr", "ss") else row["text"]
     for ends in ("\n", "\r\n"):
-        found = [[each.get(name) for name in row["columns"]] for each in host_network.parse(text.replace("\n", ends))]
+        found = [[each.get(name) for name in row["columns"]] for each in metrics.network(text.replace("\n", ends))]
         assert found == row["rows"]

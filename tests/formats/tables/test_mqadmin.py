@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from recorded import files
 from table import rows_of
 
-from kit.formats.tables import configs, mqadmin, store_json
+from kit.formats.tables import configs, mqadmin
 
 OUTPUTS = rows_of(__file__, "outputs")
 TEXTS = {output["name"]: output["text"] for output in OUTPUTS}
@@ -103,18 +103,17 @@ def test_a_file_of_a_store(given):
 
 def test_checkpoint_broker_conf_and_damaged_json():
     page = struct.pack(">5q", 1_795_188_794_493, 1_795_188_794_400, 0, 0, 0) + bytes(4096 - 40)
-    assert configs.sniff(page, size=4096) == {"kind": "checkpoint"}
+    assert configs.is_checkpoint(page)
     rows = configs.offsets("f", page, {}, "checkpoint")
     times = {"physicMsgTimestamp": 1_795_188_794_493, "logicsMsgTimestamp": 1_795_188_794_400}
     assert [(r["topic"], r["value"]) for r in rows] == [*times.items()]
-    assert configs.sniff(bytes(4096), size=4096) is None
-    assert configs.sniff(page + bytes(10), size=4106) is None
+    assert not configs.is_checkpoint(bytes(4096)) and not configs.is_checkpoint(page + bytes(10))
     topics = next(each["text"] for each in FILES if each["name"] == "topics").encode()
     with pytest.raises(ValueError, match=r"."):
         configs.configs("f", topics[:-20], {"name": "topics", "backup": False}, "store_json")
     # Values stand as Java reads them.
     conf = rows_of(__file__, "broker_conf")
-    assert configs.sniff(conf["text"].encode()) == {"kind": "broker_conf", "known": 5}
+    assert configs.sniff(conf["text"].encode()) == {"kind": "broker_conf"}
     assert settings(configs.configs("f", conf["text"].encode(), {}, "broker_conf")) == conf["configs"]
 
 
@@ -135,10 +134,10 @@ def as_fastjson(table, space):
 def test_offsets_without_quotes_are_read(table, space, bom):
     text = ("\ufeff" if bom else "") + as_fastjson(table, space)
     wanted = {name: {str(q): v for q, v in queues.items()} for name, queues in table.items()}
-    assert store_json.parse_json(text)["offsetTable"] == wanted
+    assert configs.parse_json(text)["offsetTable"] == wanted
 
 
 @pytest.mark.parametrize("text", ["[" * 200_000, '{"a":' * 100_000, "{1:" * 100_000])
 def test_json_nested_too_deep_is_damaged(text):
     with pytest.raises(ValueError, match=r"nested|Expecting"):
-        store_json.parse_json(text)
+        configs.parse_json(text)
