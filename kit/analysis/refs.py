@@ -13,7 +13,7 @@ import pandas as pd
 
 from kit.formats.commitlog.schema import promoted
 from kit.inventory import quotes
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.tables.facts import Facts
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from kit.analysis import refs, setup
 from kit.i18n import labels
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.rocketmq import names, versions
 from kit.tables.facts import Facts, memo
 

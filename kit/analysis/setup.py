@@ -18,7 +18,7 @@ from kit.evidence import files
 from kit.formats.printed_times import utc
 from kit.formats.tables import configs
 from kit.formats.values import integer
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.rocketmq import names, stages, versions
 from kit.rocketmq.config import Settings
 from kit.rocketmq.versions import Version

@@ -14,7 +14,7 @@ from kit.analysis import brokers, refs, setup
 from kit.analysis.sends import attempts
 from kit.formats.printed_times import utc
 from kit.formats.values import integer
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.rocketmq import size
 from kit.rocketmq.versions import NEWEST, OLDEST, Version, rule
 from kit.tables.facts import Facts, memo

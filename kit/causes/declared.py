@@ -23,7 +23,7 @@ from kit.causes import collect_next, neighbours, shown_by
 from kit.causes.findings import Finding, Missing, Moment, Step
 from kit.causes.texts import Cause, StepText, Value, Want
 from kit.i18n import Filled
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.tables.facts import Facts
 
 

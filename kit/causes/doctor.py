@@ -24,8 +24,7 @@ from kit.causes import release_advice, results
 from kit.causes.release_advice import Advice
 from kit.formats import printed_times
 from kit.i18n import Lang, Sentence, T, labels
-from kit.inventory.model import TEXTS
-from kit.inventory.references import Ref
+from kit.inventory.model import TEXTS, Ref
 from kit.rocketmq import config, names, size, versions
 from kit.rocketmq.config import ALIASES, PARAMETERS, Conflict
 from kit.rocketmq.versions import Version, rule

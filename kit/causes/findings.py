@@ -13,7 +13,7 @@ import attrs
 
 from kit.formats.printed_times import local_text, utc_text
 from kit.i18n import Lang, Sentence, labels
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.rocketmq import names
 
 Kind = Literal["root_cause", "neighbour", "hazard"]

@@ -21,8 +21,7 @@ from kit.causes import collect_next
 from kit.causes.findings import Finding, Missing, Step
 from kit.formats.printed_times import utc
 from kit.i18n import labels
-from kit.inventory.model import STORES
-from kit.inventory.references import Ref
+from kit.inventory.model import STORES, Ref
 from kit.tables.facts import Facts
 
 LOGS: Final = ("broker", "store", "transaction")

@@ -19,7 +19,7 @@ from kit.analysis.sends import busy
 from kit.causes.findings import Finding, Moment
 from kit.formats.printed_times import utc
 from kit.i18n import T, labels
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.tables.facts import Facts
 
 COLUMNS: Final = ("at", "until", "lane", "en", "zh", "count", "file", "line", "physical_offset", "decides")

@@ -56,7 +56,6 @@ def watch(paths: tuple[Path, ...], lang: Lang, **chosen: Any) -> None:
       rmq-kit watch /data/rocketmq --once --state /var/lib/rmq-kit-watch || page-somebody
     """
     from kit.watch import run
-    from kit.watch.view import showing
 
     for path in paths:
         if not path.exists():
@@ -73,7 +72,7 @@ def watch(paths: tuple[Path, ...], lang: Lang, **chosen: Any) -> None:
         sender = run.Sender(watching, folder, _outlets(watching, chosen), complain)
         if chosen["prometheus"]:
             _metrics(sender, chosen["prometheus"], lang)
-        run.forever(sender, showing(watching, lang), chosen["every"], once=chosen["once"])
+        run.forever(sender, run.showing(watching, lang), chosen["every"], once=chosen["once"])
         if chosen["once"] and any(episode.severity in run.RANKS for episode in watching.kept.episodes.open):
             sys.exit(CONDITION)
 

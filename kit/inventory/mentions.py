@@ -17,7 +17,7 @@ import attrs
 from kit.data import grouped
 from kit.evidence.files import open_readonly
 from kit.formats.logs.schema import LogFile
-from kit.inventory.references import MAX_TEXT
+from kit.inventory.model import MAX_TEXT
 
 MOST: Final = 200
 """Mentions kept of one file; a message in a loop is printed millions of times."""

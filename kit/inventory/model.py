@@ -1,4 +1,4 @@
-"""One file of the evidence, for everything after the inventory."""
+"""One file of the evidence, for everything after the inventory; a reference: the line or record that supports a claim."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ STORES: Final = ("commitlog", "dledger")
 """Kinds of files that hold records."""
 TEXTS: Final = ("log", "text", "mqadmin")
 """Kinds whose lines are in the table `logs`."""
+MAX_TEXT: Final = 2000
+"""Most characters of a quoted line: a reference points to the line and does not replace it."""
 
 
 @attrs.frozen
@@ -48,3 +50,22 @@ class Item:
     def base(self) -> int | None:
         """Physical offset of the first byte of a commitlog file, None if unknown."""
         return self.detail.get("base")
+
+
+@attrs.frozen
+class Ref:
+    """A line of a text file (`line`, first is 1) or a record of a commitlog (`physical_offset`, bytes)."""
+
+    file: str
+    text: str = ""
+    line: int | None = None
+    physical_offset: int | None = None
+
+    def __str__(self) -> str:
+        if self.line is not None:
+            return f"{self.file}:{self.line}"
+        return self.file if self.physical_offset is None else f"{self.file}@{self.physical_offset}"
+
+    def as_dict(self) -> dict[str, Any]:
+        where = {"physical_offset": self.physical_offset} if self.line is None else {"line": self.line}
+        return {"file": self.file, **where, "text": self.text[:MAX_TEXT]}

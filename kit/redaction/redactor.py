@@ -25,7 +25,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from kit.inventory.references import MAX_TEXT
+from kit.inventory.model import MAX_TEXT
 from kit.redaction import forms as rf
 from kit.redaction import ordinary
 from kit.redaction.ordinary import PUBLIC, SHORT, is_ambiguous, is_ordinary

@@ -20,7 +20,7 @@ from kit.formats.printed_times import is_local, iso
 from kit.i18n import Lang, Sentence, T, labels, on_clock, printable
 from kit.inventory import zones
 from kit.inventory.inventory import Inventory
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.report.console import table
 from kit.report.labels import PAGE, ranked, requests
 from kit.rocketmq import config

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
 from kit.i18n import Lang
 from kit.inventory import quotes
 from kit.inventory.inventory import Inventory
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.tables import frames, queries
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 from kit.causes.alerts import STAGE, Alert, Rule, rules
 from kit.formats.logs import known_texts
 from kit.i18n import Lang, T, labels
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 
 SAVED: Final = "consumer-offset-saved"
 """What consumers print when they save an offset: no sign of anything, but `lag` needs it."""

@@ -20,7 +20,7 @@ from kit.evidence.files import open_raw, walk
 from kit.formats.queues import consumequeue
 from kit.formats.tables import configs
 from kit.formats.values import integer
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.rocketmq import names
 from kit.watch.episodes import Sign
 

@@ -24,7 +24,7 @@ from kit.formats.commitlog.schema import File, Wanted
 from kit.formats.logs.entries import batches
 from kit.formats.logs.schema import Options, Piece
 from kit.i18n import Lang
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.spark.sources import plain
 from kit.watch import episodes, following
 from kit.watch.episodes import RECORD_COLUMNS, Episodes, Moment, Sign

@@ -21,7 +21,7 @@ from kit.causes.findings import Finding, Step
 from kit.causes.triage import document, harm
 from kit.i18n import LANGS, T
 from kit.inventory import zones
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.report import terminal, write
 
 NAME = "producer-offline"

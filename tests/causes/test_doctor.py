@@ -11,7 +11,7 @@ from table import rows_of
 from kit.analysis.setup import Deployment, Group
 from kit.causes import doctor, release_advice
 from kit.cli.main import cli
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.rocketmq.versions import Version
 
 CONF = "brokerClusterName=DefaultCluster\nbrokerName=broker-a\nbrokerId=0\n"

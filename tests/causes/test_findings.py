@@ -12,7 +12,7 @@ from kit.causes import collect_next, triage
 from kit.causes.findings import Finding, Remedy, Step, verdict
 from kit.causes.texts import Cause
 from kit.i18n import T
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.rocketmq.catalogue import PROBLEMS
 
 CLAIM = T("claim", "主张")

@@ -20,7 +20,7 @@ import kit
 from kit.case.output import OutputRefused
 from kit.charts import PLOTLY_MIME
 from kit.evidence.workspace import Workspace
-from kit.inventory.references import MAX_TEXT
+from kit.inventory.model import MAX_TEXT
 from kit.redaction import leaks
 from kit.redaction import report as redacted
 from kit.redaction.redactor import Redactor

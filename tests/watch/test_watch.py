@@ -15,14 +15,13 @@ from stores import Record, store
 from table import rows_of
 
 from kit.causes.alerts import DISK_FULL, LAG_GROWS, QUEUE_STANDS, STAGE, rules
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.rocketmq import stages
 from kit.rocketmq.catalogue import EVENTS, PROBLEM
 from kit.watch import lag, loop, outlets, run
 from kit.watch.episodes import CLEAR, Episodes, Sign
 from kit.watch.loop import Watch
 from kit.watch.outlets import capture
-from kit.watch.view import showing
 
 BEGIN = 1_795_305_600
 
@@ -323,7 +322,7 @@ def test_a_file_that_breaks_is_named_and_the_others_go_on(tmp_path, monkeypatch,
     for name in ("bad", "broker"):
         write(tmp_path / f"{name}.log", line(clock(), "more"), clock())
         write(tmp_path / f"{name}.log", line(clock(), "and more"), clock())
-    tell = showing(seen, "en")
+    tell = run.showing(seen, "en")
     for _ in range(2):
         clock.now += 2
         tell(seen.step())

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Final
 
 from kit.data import grouped
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.rocketmq import names
 from kit.tables.facts import Facts, memo
 

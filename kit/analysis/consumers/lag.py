@@ -11,7 +11,7 @@ from typing import Any, Final
 import pandas as pd
 
 from kit.analysis.consumers import consumer_logs
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.rocketmq import names
 from kit.tables.facts import Facts, memo
 

@@ -16,7 +16,7 @@ from kit.analysis.consumers import consumer_logs
 from kit.data import grouped
 from kit.formats.printed_times import utc
 from kit.formats.values import integer, real
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.rocketmq import names
 from kit.tables.facts import Facts, memo
 from kit.tables.queries import fold

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from kit.analysis import brokers
 from kit.analysis.consumers import consumer_logs, lag
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.rocketmq import names
 from kit.tables.facts import Facts, memo
 from kit.tables.queries import fold

@@ -16,7 +16,7 @@ from kit.analysis import brokers
 from kit.analysis.consumers import lag, members, offsets, replicas
 from kit.data import grouped
 from kit.i18n import labels
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.rocketmq import names, stages
 from kit.tables.facts import Facts, memo
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from kit.analysis import brokers, refs
 from kit.analysis.consumers import members
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.rocketmq import ids
 from kit.tables.facts import Facts, memo
 

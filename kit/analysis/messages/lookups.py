@@ -21,7 +21,7 @@ from kit.explanation.pasted_lines import decoded
 from kit.formats.logs import source_code
 from kit.i18n import Lang
 from kit.inventory import quotes
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.rocketmq import ids, stages
 from kit.rocketmq.answers import ID_CALLS
 from kit.rocketmq.catalogue import problems_in

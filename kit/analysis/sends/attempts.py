@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 import pandas as pd
 
 from kit.analysis import refs, setup
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.rocketmq import versions
 from kit.rocketmq.log_layouts import BROKER_SIDE
 from kit.rocketmq.versions import Version

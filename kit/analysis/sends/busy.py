@@ -22,7 +22,7 @@ import pandas as pd
 from kit.analysis import refs, setup
 from kit.analysis.sends import sends
 from kit.i18n import Sentence, labels
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.tables.facts import Facts
 
 HOLE: Final = 3

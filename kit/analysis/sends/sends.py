@@ -16,7 +16,7 @@ import pandas as pd
 
 from kit.analysis import brokers, refs
 from kit.analysis.sends import attempts
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.rocketmq import names
 from kit.rocketmq.log_layouts import BROKER_SIDE
 from kit.tables.facts import Facts, memo

@@ -13,7 +13,7 @@ from kit.analysis.sends import attempts, sends
 from kit.causes import shown_by
 from kit.causes.declared import Observed
 from kit.causes.texts import read
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.rocketmq import names
 from kit.rocketmq.catalogue import PROBLEM
 from kit.rocketmq.log_layouts import BROKER_SIDE

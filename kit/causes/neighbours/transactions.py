@@ -9,7 +9,7 @@ import pandas as pd
 from kit.analysis import brokers, refs, setup, totals
 from kit.causes.declared import Observed
 from kit.formats.values import integer
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.rocketmq.versions import rule
 from kit.tables.facts import Facts
 

@@ -21,7 +21,7 @@ from kit.causes.declared import Observed
 from kit.causes.findings import Moment, Step, supporting
 from kit.causes.texts import texts_of
 from kit.formats.values import integer
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.rocketmq.versions import OLDEST, rule
 from kit.tables.facts import Facts
 

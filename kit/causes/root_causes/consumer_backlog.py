@@ -11,7 +11,7 @@ from typing import Any
 from kit.analysis.consumers import consumer_logs, lag, members, stacks
 from kit.causes.declared import Observed
 from kit.formats.values import integer
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.rocketmq import names
 from kit.tables.facts import Facts
 

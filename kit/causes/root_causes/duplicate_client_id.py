@@ -18,7 +18,7 @@ from kit.analysis import refs as quoting
 from kit.analysis.consumers import consumer_logs, lag, members
 from kit.causes.declared import Observed
 from kit.formats.values import integer
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.rocketmq import names
 from kit.tables.facts import Facts
 

@@ -15,7 +15,7 @@ from kit.analysis import brokers, refs, send_back, setup
 from kit.causes.declared import Observed
 from kit.causes.findings import Moment
 from kit.causes.texts import texts_of
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.tables.facts import Facts
 
 TEXTS: Final = texts_of(__name__)

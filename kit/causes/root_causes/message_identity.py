@@ -11,7 +11,7 @@ import pandas as pd
 from kit.analysis import refs
 from kit.analysis.messages import lookups, trace
 from kit.causes.declared import Observed
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.tables.facts import Facts
 
 

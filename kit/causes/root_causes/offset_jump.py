@@ -14,7 +14,7 @@ from kit.analysis.consumers import lag, members, offsets
 from kit.causes import shown_by
 from kit.causes.declared import Observed
 from kit.causes.texts import texts_of
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.rocketmq import names
 from kit.tables.facts import Facts
 

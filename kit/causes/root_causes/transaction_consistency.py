@@ -16,7 +16,7 @@ from kit.analysis.messages import lookups
 from kit.analysis.sends import attempts
 from kit.causes.declared import Observed
 from kit.causes.texts import texts_of
-from kit.inventory.references import Ref
+from kit.inventory.model import Ref
 from kit.tables.facts import Facts
 
 GROUPS: Final = 5
