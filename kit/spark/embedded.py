@@ -61,6 +61,8 @@ def session(address: str | None = None) -> SparkSession:
 
     if address:
         return SparkSession.builder.remote(address).create()
+    # What `builder.remote` sets too: where Apache Spark is installed, `functions.col` would look for its JVM.
+    os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"
     for again in (True, False):
         # Not through the proxy of the host, which `http_proxy` names for loopback too.
         channel = DefaultChannelBuilder(url(), [("grpc.enable_http_proxy", 0)])

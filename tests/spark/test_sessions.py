@@ -15,6 +15,7 @@ import stores
 from click.testing import CliRunner
 from folders import put
 from processes import typed
+from pyspark.sql import functions
 from pyspark.util import is_remote_only
 
 import kit
@@ -119,6 +120,12 @@ def test_it_listens_on_loopback_only_and_a_query_holds_a_quarter_of_the_memory(m
     assert embedded.memory() == 4 << 30
     monkeypatch.setattr(Path, "read_text", lambda self, **_: str(2 << 30))
     assert embedded.memory() == 512 << 20, "a container of 2 GiB"
+
+
+def test_functions_of_pyspark_ask_the_embedded_engine_where_apache_spark_is_installed_too(monkeypatch):
+    monkeypatch.setattr("pyspark.sql.utils.is_remote_only", lambda: False)
+    monkeypatch.delenv("SPARK_CONNECT_MODE_ENABLED", raising=False)
+    assert session().range(7).where(functions.col("id") > 4).count() == 2
 
 
 def test_an_interrupted_query_leaves_the_session_usable(tmp_path):
