@@ -70,7 +70,7 @@ class Chart:
 
     def bundles(self) -> list[tuple[dict[str, Any], dict[str, Any]]]:
         """Return what a notebook shows, as data and metadata: the chart, then its sentence above the folded table."""
-        html = self.twin.as_html(str(self.reading), folded=True)
+        html = offline.wide(self.min_width) + self.twin.as_html(str(self.reading), folded=True)
         drawn = self.figure.data or self.figure.layout.annotations or self.figure.layout.shapes
         return [
             *([(self._repr_mimebundle_(), {})] if drawn else []),

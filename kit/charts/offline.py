@@ -67,3 +67,8 @@ def drawn(figure: Mapping[str, Any], words: str, min_width: int = 0) -> str:
     name = "rmq-kit-" + hashlib.sha256(safe.encode()).hexdigest()[:12]
     height = int(figure.get("layout", {}).get("height") or 380)
     return _CHART % (name, height, min_width, escape(words), name, safe)
+
+
+def wide(width: int) -> str:
+    """Return what lets a chart of JupyterLab scroll below `width` pixels; it stands in the output that follows the chart."""
+    return f"<style>:has(> .jp-RenderedPlotly):has(+ * .rmq-kit-{width}) {{ overflow-x: auto; > * {{ min-width: {width}px }} }}</style><i class='rmq-kit-{width}'></i>"

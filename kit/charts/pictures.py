@@ -41,7 +41,7 @@ def bars(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     drawing = Drawing("bars", value, first, by, text="outside", mode="group" if by else "stack", lane=lane)
     chart = _any(frame, drawing, lang)
     most, least = float(frame[value].max()), min(0.0, float(frame[value].min()))
-    room = 0.08 * (most - least)  # for the number beyond the longest bar
+    room = 0.02 * len(f"{most:,.0f}") * (most - least)  # for the number beyond the longest bar
     chart.figure.update_xaxes(range=[least - room if least else 0, most + room])
     return chart
 

@@ -173,7 +173,8 @@ def explain(text: tuple[str, ...], json_file: Path | None, lang: Lang) -> None:
     from kit.explanation.explain import blocks
     from kit.explanation.explain import explain as explained
 
-    rows = explained(_pasted(text), lang)
+    if not (rows := explained(_pasted(text), lang)):
+        raise shared.Refusal(blocks(rows, lang))
     shared.answer(blocks(rows, lang), rows, json_file)
 
 
@@ -184,7 +185,7 @@ def _pasted(text: tuple[str, ...]) -> str:
     if text in ((), (shared.STDIO,)):
         return decoded(shared.standard_input())
     try:
-        if len(text) == 1 and Path(text[0]).exists():
+        if len(text) == 1 and text[0] and Path(text[0]).exists():
             return decoded(Path(text[0]).read_bytes())
     except OSError as error:
         if error.errno not in (errno.ENAMETOOLONG, errno.EINVAL):

@@ -286,9 +286,13 @@ class View(ipywidgets.VBox):
         each = self.explorer.parts[part]
         rows = {}
         for value in list(each.counts(field))[:BARS]:
-            button = ipywidgets.Button(description=clean(value, 40), layout={"width": "14em"})
+            button = ipywidgets.Button(description=clean(value, 40), layout={"flex": "0 1 14em", "min_width": "6em"})
             button.on_click(lambda _, value=value: self.select(self.explorer.selection.toggled(field, value)))
-            rows[value] = (button, ipywidgets.IntProgress(layout={"width": "8em"}), ipywidgets.Label())
+            rows[value] = (
+                button,
+                ipywidgets.IntProgress(layout={"flex": "0 1 8em", "min_width": "2em"}),
+                ipywidgets.Label(),
+            )
 
         def follow() -> None:
             others: dict[str, Any] = {field: ()}

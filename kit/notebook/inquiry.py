@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -201,17 +202,18 @@ class Inquiry:
 
     @_or_sentence
     def verdicts(self, every: bool = False) -> Table | answers.Answer:
-        """Return the causes that are not ruled out with their verdicts, in reading order; or `every` cause."""
-        findings = ranked(self.findings)
-        listed = [f for f in findings if every or f["verdict"] != "ruled_out"]
-        if not listed:
-            return answers.sentence(TEXTS["all_out"].say(count=len(findings)), self.lang)
-        left = len(findings) - len(listed)
-        rows = []
-        for f in listed:
-            icon, name = VERDICTS[f["verdict"]]
-            rows.append((f"{icon}\N{NO-BREAK SPACE}{name.in_(self.lang)}", f["cause"], f["summary"]))
-        return self._table(rows, TEXTS["verdicts"].say(count=left or None), "verdict", "cause", "reason")
+        """Return the causes that hold or may hold with their verdicts, in reading order; or `every` cause."""
+        findings, rows = ranked(self.findings), []
+        for f in findings:
+            if every or f["verdict"] not in ("ruled_out", "insufficient_evidence"):
+                icon, name = VERDICTS[f["verdict"]]
+                rows.append((f"{icon}\N{NO-BREAK SPACE}{name.in_(self.lang)}", f["cause"], f["summary"]))
+        counts = Counter(f["verdict"] for f in ([] if every else findings))
+        folded: dict[str, Any] = {"open": counts["insufficient_evidence"] or None, "out": counts["ruled_out"] or None}
+        folded |= {"all": "`inquiry.verdicts(every=True)`" if any(folded.values()) else None}
+        if not rows:
+            return answers.sentence(TEXTS["none_holds"].say(**folded), self.lang)
+        return self._table(rows, TEXTS["verdicts"].say(**folded), "verdict", "cause", "reason")
 
     def _table(self, rows: list[Any], caption: Sentence, *columns: str) -> Table:
         heads = {name: PAGE[name] for name in columns}
@@ -257,7 +259,7 @@ class Inquiry:
     @_or_sentence
     def missing(self) -> Table | answers.Answer:
         """Return what to collect next, each command once."""
-        rows = requests(self.findings["findings"])
+        rows = requests(ranked(self.findings))
         if not rows:
             return answers.sentence(TEXTS["none_missing"], self.lang)
         return Table(pd.DataFrame(rows, columns=pd.Index(list(MISSING))), TEXTS["missing"], MISSING, self.lang)

@@ -104,7 +104,9 @@ def configs(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[d
     text = data.decode("utf-8-sig", "replace")
     if kind in ("broker_conf", "text"):
         backup = kind == "broker_conf" and _is_backup(file)
-        given = (pair for pair in properties(text) if kind == "broker_conf" or pair[1] in BROKER_SETTINGS)
+        # A fence around a pasted file (```conf) is no setting.
+        conf = kind == "broker_conf"
+        given = (pair for pair in properties(text) if pair[1] in BROKER_SETTINGS or (conf and pair[1][0].isalnum()))
         return [
             _setting(file, line, "broker.conf", None, name, value) | {"backup": backup} for line, name, value in given
         ]

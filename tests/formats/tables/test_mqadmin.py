@@ -114,7 +114,7 @@ def test_checkpoint_broker_conf_and_damaged_json():
     # Values stand as Java reads them.
     conf = rows_of(__file__, "broker_conf")
     assert configs.sniff(conf["text"].encode()) == {"kind": "broker_conf"}
-    assert settings(configs.configs("f", conf["text"].encode(), {}, "broker_conf")) == conf["configs"]
+    assert settings(configs.configs("f", (conf["text"] + "```\n").encode(), {}, "broker_conf")) == conf["configs"]
 
 
 NAME = st.text("abcXYZ019_-%|@", min_size=1, max_size=20)
