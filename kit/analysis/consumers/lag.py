@@ -62,10 +62,12 @@ def pair(group: str, topic: str, queues: list[Course]) -> Pair:
     shrinks (the lag was larger before, in a known order), backlog (it grew in every queue that got messages, and the
     offsets advanced), still (it grew there, but no offset moved), idle (for so long that it would show), backlog_known
     (two looks, or no lag), held_up (the one queue in which much waits at last, and not less than at first, else None).
+    part (the queues that fall behind, or in which much waits at a single look, as a pair with `going_on`, the others, in
+    none of which a tenth as much waits; None without them).
     Of a single look: behind_everywhere (much waits in every queue, each was consumed from), untouched (queues in which
     much waits and nothing was handled, while another is at its end).
     """
-    p = Pair(group=group, topic=topic, queues=queues, name=f"{topic}@{group}")
+    p = Pair(group=group, topic=topic, queues=queues, name=f"{topic}@{group}", client=None)
     p.lag, p.peak = sum(q.last_lag for q in queues), sum(q.peak for q in queues)
     p.per_queue = {str(name): q.last_lag for name, q in zip(ids(queues, queues), queues, strict=True)}
     rates = [(q.last_lag - q.first_lag) / q.seconds for q in queues if q.seconds > 0]
@@ -87,6 +89,13 @@ def pair(group: str, topic: str, queues: list[Course]) -> Pair:
     p.held_up = next((q for q in alone if q in far or (q.grew and q.last_lag > SMALL and not q.never_handled)), None)
     goes_on = any(q.last_lag <= LEAST and not q.never_handled for q in queues)
     p.untouched = [q for q in full if q.never_handled] if goes_on else []
+    slow = [q for q in active if q.grew and q.last_lag > SMALL] or (far if len(far) > 1 else [])
+    going_on = [q for q in active or queues if q not in slow]
+    p.part = None
+    if slow and going_on and all(10 * q.last_lag <= s.last_lag for q in going_on for s in slow):
+        part = pair(group, topic, slow)
+        part.going_on = going_on
+        p.part = part if part.backlog or slow is far else None
     return p
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import pandas as pd
 
 from kit.analysis import brokers
-from kit.analysis.consumers import consumer_logs
+from kit.analysis.consumers import consumer_logs, lag
 from kit.data import grouped
 from kit.formats.printed_times import utc
 from kit.formats.values import integer, real
@@ -158,12 +158,40 @@ def owned(facts: Facts, group: str, queue: brokers.Queue) -> bool | None:
 
     By client logs and by the last running info of each client.
     """
-    held, last = held_at_end(facts, group), _infos(facts, group)
-    known = {row["queue"] for queues in last.values() for row in queues if row.get("droped") != "true"}
-    known |= set(zip(held["topic"], held["broker"], held["queue_id"], strict=True))
-    known = {each for each in known if each[0] == queue[0]}
+    known = holders(facts, group, queue[0])
     found = any(brokers.same_queue(facts, each, queue) for each in known)
     return found if found or (known and every_client(facts, group, queue[0])) else None
+
+
+def holders(facts: Facts, group: str, topic: str) -> dict[brokers.Queue, str]:
+    """Return the client that holds each queue of a topic, as far as known: its id, else its address or the folder of its
+    log. By consumerProgress -s where all outputs name the same, client logs, the last running info of each client.
+    """
+    printed = {(b["file"], b["line"]): b.get("#Client IP", "N/A") for b in blocks_of(facts, "consumerProgress")}
+    looks = lag.of_topic(facts, group, topic).to_dict("records")
+    addresses = grouped(((topic, r["broker"], r["queue_id"]), printed.get((r["file"], r["line"]))) for r in looks)
+    held = {queue: set(filter(None, by)) for queue, by in addresses.items()}
+    known = {queue: next(iter(by)) for queue, by in held.items() if len(by) == 1 and "N/A" not in by}
+    logged = held_at_end(facts, group).to_dict("records")
+    known |= {(topic, r["broker"], r["queue_id"]): r["client_id"] or r["place"] for r in logged if r["topic"] == topic}
+    infos = ((client, row) for client, rows in _infos(facts, group).items() for row in rows)
+    return known | {
+        row["queue"]: client for client, row in infos if row["queue"][0] == topic and row.get("droped") != "true"
+    }
+
+
+def parts(facts: Facts) -> list[lag.Pair]:
+    """Return the `part` of each topic of a group that has one, with `client` where one client is known to hold all of its
+    queues and none of those that go on.
+    """
+    found = []
+    for part in (p.part for p in lag.pairs(facts) if p.part and not p.topic.startswith(lag.INNER)):
+        known = holders(facts, part.group, part.topic)
+        each = ([known.get((part.topic, q.broker, q.queue_id)) for q in qs] for qs in (part.queues, part.going_on))
+        (first, *rest), others = each
+        alone = first not in others and all(client == first for client in rest)
+        found.append(lag.Pair(**vars(part) | {"client": first if alone else None}))
+    return found
 
 
 def _infos(facts: Facts, group: str) -> dict[str, list[Block]]:

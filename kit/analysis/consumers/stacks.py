@@ -54,6 +54,15 @@ def of_group(facts: Facts, group: str) -> list[Consuming]:
     return [t for t, place in places if (t.group == group[:GROUP_IN_NAME] if t.group else place in folders)]
 
 
+def of_client(facts: Facts, threads: list[Consuming], client: str | None) -> list[Consuming]:
+    """Return those of these threads that no file shows to be another client's; all without a client."""
+    logs = facts("queue_owners")
+    known = dict(zip(logs["place"], logs["client_id"], strict=True))
+    places = ((thread, members.client_of(thread.file)) for thread in threads)
+    clients = ((t, name if "@" in name else known.get(str(PurePosixPath(t.file).parent))) for t, name in places)
+    return [t for t, of in clients if not (of and client) or client in (of, of.partition("@")[0])]
+
+
 def shared(facts: Facts, threads: list[Consuming]) -> list[Shared]:
     """Return the topmost frame that more than half of the threads share, for each dump that has one: frame, threads (in
     it), of (all), monitor (for which all but one of them wait, if it is one), dump, refs.

@@ -101,7 +101,7 @@ def has_producer_log(facts: Facts) -> bool:
 
 def clients_of_users(facts: Facts) -> list[dict[str, Any]]:
     """Return the table `clients_started`."""
-    return facts.rows("clients_started") if refs.seen(facts, "client-started") else []
+    return facts.rows("clients_started") if refs.seen(facts, "client-started", "grpc-client-started") else []
 
 
 @fold(

@@ -39,6 +39,8 @@ store/DefaultMessageStore.
 """
 SLOW = (*SLOW_TIMED, "mmap-timeout", "transient-pool-short")
 SEVERAL = 3
+RARE = 1_000
+"""Sends to one refused send from which it is no cause by itself."""
 PAGE_CACHE_BUSY = 1000
 """ms of one append from which a broker refuses others: osPageCacheBusyTimeOutMills."""
 PASTED = ("page-cache-slow",)
@@ -77,10 +79,16 @@ def observe(facts: Facts) -> Observed:
     stood = round(sum(s.stood for s in stalls), 1)
     named = set(attempts.entries(facts)["kind"].dropna()) if refused else set()
     kinds = [kind for kind in attempts.REFUSALS if kind in named]
+    errors = ledger.errors_by_kind or attempts.by_kind(facts) or {}
+    busy_sends = sum(errors.get(kind, 0) for kind in attempts.REFUSALS)
     # With signs of a stall or time-outs the absence of a refusal shows nothing.
     would_show = ledger.knows_kinds and not (timed_out or stalls or counted)
+    # One send or two among many, or ones that another try repaired, where nothing else is a sign of a busy broker.
+    repaired = 0 in (ledger.sends_failed, ledger.lost) or busy_sends * RARE <= (ledger.sends or 0)
+    rarely = refused and would_show and not slow and repaired and 0 < busy_sends < SEVERAL
     values = {
         "refused": refused.count or None, "kinds": kinds or None, "would_show": would_show,
+        "rarely": rarely, "busy_sends": busy_sends,
         "pauses": sum(s.pauses for s in stalls), "stood": stood, "waiters": sum(s.waiters for s in stalls),
         "stalls": len(stalls), "stall_count": len(stalls),
         "stall_times": [
@@ -91,13 +99,15 @@ def observe(facts: Facts) -> Observed:
         "left_open": left_open[0]["n"] if left_open else 0, "attempts_by_kind": attempts.by_kind(facts),
         "why": whys[0].sentence if whys else None,
         "explanations": [{"why": w.slug, "share": None if w.share is None else round(w.share, 3)} for w in whys],
-        "ledger": facts.has("sends"), "producer_log": attempts.has_producer_log(facts),
+        "ledger": facts.has("sends"),
+        "producer_log": any("producer" in row["role"] for row in attempts.clients_of_users(facts)),
         "over_time": refused and facts.has("metrics") and (facts("measured_origins")["origin"] != "df").any(),
         **_outcome(ledger), "happened": happened,
         "sends_failed": ledger.sends_failed or (None if refused else ledger.sends_failed),
     }  # fmt: skip
     quotes = {
         "refused": attempts.quotes(facts, attempts.REFUSALS, 4) or refs.quote(facts, refused) if refused else (),
+        "rarely": attempts.quotes(facts, attempts.REFUSALS, 2) if rarely else (),
         "stood-still": [*map(refs.with_times, facts("stall_waiters").itertuples())] if stalls else (),
         "timed-out": late_refs, "failed-sends": refs.lines(facts, failed, 2) if ledger.sends_failed else (),
         "stored-twice": sends.copy_refs(ledger.duplicated) if ledger.stored_twice else (),

@@ -27,21 +27,28 @@ FAR = 60_000
 def observe(facts: Facts) -> Observed:
     """Measure whether a group falls behind, by how much, and in which call its threads are."""
     pairs = lag.pairs(facts)
-    worst = min((p for p in pairs if p.backlog), key=lambda p: (-(p.growth_per_second or 0), p.name), default=None)
+    parts = members.parts(facts)
+    falling = [p for p in (*pairs, *parts) if p.backlog and (p.client or p not in parts)]
+    worst = min(falling, key=lambda p: (-(p.growth_per_second or 0), p.name), default=None)
     once = next((p for p in pairs if p.behind_everywhere), None) if worst is None else None
-    behind = worst or once
+    part = next(iter(parts), None) if worst is None else None
+    behind, client = worst or once or part, worst.client if worst else None
+    share = worst if client else part
     in_hand = lag.in_hand(facts)
     groups = sorted(statement.group for statement in (*_held_back(facts, None), *in_hand) if statement.group)
-    group = worst.group if worst else max(groups, key=groups.count, default=None)
-    best = _best(stacks.shared(facts, stacks.of_group(facts, group))) if group else None
+    group = worst.group if worst else max(groups, key=groups.count, default=part.group if part else None)
+    threads = stacks.of_group(facts, group) if group else []
+    best = _best(stacks.shared(facts, stacks.of_client(facts, threads, client)))
     if not (pairs or groups):
         group, best = _all_in_one(facts)
     stack = best if worst else _best(stacks.shared(facts, stacks.consuming(facts)))
     moved = [p for p in pairs if p.growth_per_second is not None]
     fastest = worst or max(moved, key=lambda p: (abs(p.growth_per_second), p.name), default=None)
     values = {
-        "group": group or (once and once.group), "all_known": lag.known(facts) and not in_hand,
-        "worst": worst, "once": once, "lags": {p.name: p.lag for p in pairs} or None,
+        "group": group or (once and once.group), "all_known": lag.known(facts) and not in_hand and not part,
+        "worst": worst, "client": client, "once": once,
+        "part": part, "holder": part and part.client, "grows_in_part": part and part.backlog,
+        "lags": {p.name: p.lag for p in pairs} or None,
         "lag_per_queue": {p.name: p.per_queue for p in pairs} or None,
         "growth_per_second": fastest and fastest.growth_per_second, "no_dump": not stacks.consuming(facts),
         "listener_frame": stack and stack.frame, "listener_threads": stack and stack.threads,
@@ -69,6 +76,11 @@ def observe(facts: Facts) -> Observed:
         observed.quotes["lag-grows"] = lag.refs(facts, still.group, still.topic)
     if once:
         observed.quotes["lags-everywhere"] = lag.refs(facts, once.group, once.topic, most=1)
+    if part:
+        observed.quotes["lags-in-part"] = lag.refs(facts, part.group, part.topic, part.queues[0])
+    if share:
+        queue_ids = lag.ids(share.queues, share.queues + share.going_on)
+        observed.values |= {"queue_ids": queue_ids, "queues": len(queue_ids), "others": len(share.going_on)}
     _listener(facts, observed, group, worst, best)
     _statistics(facts, observed, worst.group if worst else None)
     if in_hand:
@@ -98,6 +110,9 @@ def _listener(
 ) -> None:
     """Add why the group is slow: the frame its threads share, the listener's time, or that its pulls are held back."""
     pauses = _held_back(facts, group)
+    if worst and worst.client:
+        own = {q.queue_id for q in worst.queues}
+        pauses = [s for s in pauses if s.queue is None or (s.topic == worst.topic and s.queue[2] in own)]
     quoted = consumer_logs.quote(facts, pauses[:2])
     if best is not None:
         observed.values |= {"best": best, "serial": best.monitor}
@@ -150,6 +165,7 @@ def _slow(facts: Facts, worst: lag.Pair) -> tuple[dict[str, Any], Ref] | None:
     seconds = max(q.seconds for q in worst.queues)
     arrived = sum(q.arrived for q in worst.queues) / seconds if seconds else 0.0
     running = (i for i in members.running(facts) if i["group"] == worst.group and worst.topic in i["rt"])
+    running = (i for i in running if worst.client in (None, i["client_id"]))
     infos = {info["client_id"]: info for info in running}
     known: list[tuple[Any, ...]] = [
         (*info["rt"][worst.topic], integer(info["properties"].get("PROP_THREADPOOL_CORE_SIZE")), info["file"])

@@ -75,7 +75,9 @@ def _stuck(facts: Facts, queue: lag.Stuck, message: Message, *, stands: bool) ->
     own = {name: getattr(queue, name) for name in ("group", "topic", "queue_id", "offset", "others", "end")}
     window = (queue.first, queue.last) if stands and queue.first and queue.first < queue.last else None
     observed = Observed(own, quotes, window, actors=(queue.group, queue.topic))
+    standing, client, hangs = _client(facts, queue)
     observed.values |= message | {
+        "queue_ids": standing, "several": len(standing) > 1, "client": client, "hangs": hangs,
         "stuck_queue": True, "stands": stands, "record": len(at), "expired": sum(s.n for s in expired),
         "pulls_logged": consumer_logs.of(facts, "queues-assigned", "queue-taken", "pull-started", group=queue.group),
     }  # fmt: skip
@@ -113,7 +115,10 @@ def _in_work(facts: Facts, queue: lag.Stuck | None = None) -> Message:
     attempts = [s for s in attempts if (_is_at(facts, s, queue) if queue else _attempts(s) >= ATTEMPTS)]
     if attempts:
         return _attempted(facts, attempts if queue else [max(attempts, key=_attempts)])
-    threads = stacks.of_group(facts, queue.group) if queue else stacks.consuming(facts)
+    threads, hangs = stacks.consuming(facts), False
+    if queue:
+        _, client, hangs = _client(facts, queue)
+        threads = stacks.of_client(facts, stacks.of_group(facts, queue.group), client)
     if locked := [t for t in threads if t.deadlocked]:
         return _threads(facts, locked) | {
             "message": "deadlock",
@@ -122,7 +127,7 @@ def _in_work(facts: Facts, queue: lag.Stuck | None = None) -> Message:
         }
     standing = stacks.standing(threads) if queue else []
     endless = _threads(facts, [*standing[0]]) | {"why": "endless"} if standing else {}
-    if standing and len({t.thread for t, _ in standing}) * 2 <= len({t.thread for t in threads}):
+    if standing and (hangs or len({t.thread for t, _ in standing}) * 2 <= len({t.thread for t in threads})):
         first, last = standing[0]
         return endless | {"message": "thread", "thread": first.thread, "first": first.file, "last": last.file}
     if pulled := next(_in_memory(facts, queue), None):
@@ -139,6 +144,21 @@ def _in_work(facts: Facts, queue: lag.Stuck | None = None) -> Message:
         return endless | {"message": name, "offset": still.low_min_offset, "count": still.n, "refs": quoted}
     nobodys = queue and members.owned(facts, queue.group, _place(queue)) is False
     return {"no_owner": True} if nobodys else {}
+
+
+def _client(facts: Facts, queue: lag.Stuck) -> tuple[list[Any], str | None, bool]:
+    """Return the ids of the topic's queues that stand still, the client that holds this one (None if unknown), and whether
+    it hangs: none of its queues moved, for longer than it takes to give one to another client.
+    """
+    pairs = (p for p in lag.pairs(facts) if (p.group, p.topic) == (queue.group, queue.topic))
+    queues: list[lag.Course] = next((p.queues for p in pairs), [])
+    standing = [q for q in queues if q.stands and q.last_offset == q.stand_offset]
+    known = members.holders(facts, queue.group, queue.topic)
+    client = known.get(_place(queue))
+    its = [q for q in queues if known.get((queue.topic, q.broker, q.queue_id)) == client and q.arrived > 0]
+    lasts = [(q.stand_last - q.stand_first).total_seconds() for q in standing if q in its and q.stand_first]
+    hangs = bool(client and its and len(lasts) == len(its) and min(lasts) >= lag.REBALANCED)
+    return lag.ids(standing, queues), client, hangs
 
 
 def _place(queue: lag.Stuck) -> brokers.Queue:
