@@ -49,18 +49,18 @@ class Artefact(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     what: T
     command: str
-    side: Literal["broker", "client"] | None = None
 
 
-ARTEFACTS: Final = data.read("causes/collect.yaml", dict[str, Artefact])
+BY_SIDE: Final = data.read("causes/collect.yaml", dict[Literal["broker", "client", "anywhere"], dict[str, Artefact]])
+ARTEFACTS: Final = {name: each for rows in BY_SIDE.values() for name, each in rows.items()}
 
 
 def ask(
     name: str, why: Sentence, *, group: str | None = None, topic: str | None = None, command: str | None = None
 ) -> Missing:
     """Request an artefact, of one group or topic if they are known; `command`: another one, as it should be typed."""
-    each = ARTEFACTS[name]
-    return Missing(each.what, why, filled(command or each.command, naming(topic, group)), each.side)
+    each, side = ARTEFACTS[name], next(side for side, rows in BY_SIDE.items() if name in rows)
+    return Missing(each.what, why, filled(command or each.command, naming(topic, group)), side)
 
 
 def placed(facts: Facts, findings: Iterable[Finding]) -> None:
@@ -92,9 +92,7 @@ def placed(facts: Facts, findings: Iterable[Finding]) -> None:
         floats = finding.local if finding.window else local
         values = names | times(window, local=floats)
         finding.missing = [
-            attrs.evolve(
-                m, where=_where(hosts.get(m.side or "", []), window, floats), command=filled(m.command, values)
-            )
+            attrs.evolve(m, where=_where(hosts.get(m.side, []), window, floats), command=filled(m.command, values))
             for m in finding.missing
         ]
 

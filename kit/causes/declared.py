@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import importlib
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, partial
 from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
@@ -20,10 +20,9 @@ import pandas as pd
 
 from kit.analysis import refs
 from kit.causes import collect_next, neighbours, shown_by
-from kit.causes.findings import Finding, Missing, Moment, Step
-from kit.causes.texts import Cause, StepText, Value, Want
+from kit.causes.findings import Finding, Moment, Step
+from kit.causes.texts import Cause, StepText, Value
 from kit.i18n import Filled
-from kit.inventory.model import Ref
 from kit.tables.facts import Facts
 
 
@@ -84,17 +83,14 @@ def finding(facts: Facts, cause: Cause, observed: Observed | None = None) -> Fin
     if proposed is None:
         proposed = (name for name, each in cause.remedies.items() if conditions(each.needs))
     result.remedies = [cause.remedy(name, **values) for name in proposed]
-    result.missing = [_request(want, values) for want in cause.missing if conditions(want.needs)]
+    for want in [each for each in cause.missing if conditions(each.needs)]:
+        group, topic = values.get(want.group), values.get(want.topic)
+        command, why = values.get(want.command or "", want.command), want.why.say(**values)
+        result.missing.append(collect_next.ask(want.artefact, why, group=group, topic=topic, command=command))
     result.window = observed.window or (next(filter(None, windows), None) if conditions("found") else None)
     result.window_of = tuple(observed.window_of)
     result.tables, result.moments, result.consequence_of = observed.tables, observed.moments, observed.consequence_of
     return result
-
-
-def _request(want: Want, values: Mapping[str, Any]) -> Missing:
-    group, topic = values.get(want.group), values.get(want.topic)
-    command = values.get(want.command or "", want.command)
-    return collect_next.ask(want.artefact, want.why.say(**values), group=group, topic=topic, command=command)
 
 
 def _step(cause: Cause, text: StepText, conditions: Conditions, observed: Observed) -> list[Step]:
@@ -177,13 +173,8 @@ def _count(facts: Facts, name: str, value: Value, observed: Observed) -> tuple[A
     observed.values[name] = 0
     if not rows.empty:
         number = rows[value.sum].sum() if value.sum else rows[value.column].iloc[0] if value.column else len(rows)
-        observed.values[name], observed.quotes[name] = int(number), _quoted(facts, rows, value)
+        quote: Any = refs.records_at if "physical_offset" in rows else refs.lines
+        if value.within:
+            quote = partial(refs.earliest, within=value.within)
+        observed.values[name], observed.quotes[name] = int(number), quote(facts, rows, value.quotes)
     return None
-
-
-def _quoted(facts: Facts, rows: pd.DataFrame, value: Value) -> tuple[Ref, ...]:
-    if "physical_offset" in rows:
-        return refs.records_at(facts, rows, value.quotes)
-    if value.within:
-        return refs.earliest(facts, rows, value.quotes, within=value.within)
-    return refs.lines(facts, rows, value.quotes)

@@ -109,10 +109,8 @@ def of_files(path: Path, version: Version | None = None) -> Checkup | None:
 def of_case(case: Case, version: Version | None = None) -> Checkup:
     """Examine a whole case; Spark starts for large evidence and stored transactions."""
     facts, stored = case.facts, results.load(case)
-    seen = setup.from_case(facts, version)
-    return checkup(
-        seen, [*of_clients(facts), *near_deletion(facts, seen)], release_advice.confirmed_or_suspected(stored)
-    )
+    seen, causes = setup.from_case(facts, version), release_advice.confirmed_or_suspected(stored)
+    return checkup(seen, [*of_clients(facts), *near_deletion(facts, seen)], causes)
 
 
 def checkup(seen: Deployment, more: Iterable[Hazard] = (), causes: Collection[str] = ()) -> Checkup:
@@ -184,7 +182,9 @@ def _group(group: Group, brokers: tuple[Version, ...]) -> Hazard | None:
     """Compare the retry and dead letter topic of a group with what the brokers store; the strictest broker counts."""
     strictest = sorted(brokers or (versions.OLDEST,), key=lambda v: int(rule("brokerRetryTopicMax", v)))
     retries = [retry for version in strictest if (retry := _retry(group, version, sure=bool(brokers)))]
-    letters = [letter for version in brokers if (letter := _letters(group, version))]
+    # From 5.1.0 a retry topic may be longer than a dead letter topic (broker/util/HookUtils.checkBeforePutMessage).
+    measured = [_measured(group, names.dlq_topic(group.name), version) for version in brokers]
+    letters = [hazard("dlq-topic-too-long", group.place, **each) for each in measured if each["length"] > each["limit"]]
     too_long = [retry for retry in retries if retry.grade == "hazard"]
     return next(iter([*too_long, *letters, *retries]), None)
 
@@ -201,12 +201,6 @@ def _retry(group: Group, version: Version, *, sure: bool) -> Hazard | None:
         leaks = SAYS["retry_leaks"].say(client=str(group.client))
         retry = attrs.evolve(retry, cause="half-topic-blowup", becomes=leaks)
     return retry
-
-
-def _letters(group: Group, version: Version) -> Hazard | None:
-    """From 5.1.0 a retry topic may be longer than a dead letter topic (broker/util/HookUtils.checkBeforePutMessage)."""
-    values = _measured(group, names.dlq_topic(group.name), version)
-    return hazard("dlq-topic-too-long", group.place, **values) if values["length"] > values["limit"] else None
 
 
 def _measured(group: Group, topic: str, version: Version) -> dict[str, Any]:

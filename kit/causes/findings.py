@@ -38,12 +38,9 @@ class Step:
 
     def as_dict(self, lang: Lang) -> dict[str, Any]:
         return {
-            "id": self.id,
-            "claim": self.claim.render(lang),
-            "role": self.role,
-            "holds": self.holds,
+            "id": self.id, "claim": self.claim.render(lang), "role": self.role, "holds": self.holds,
             "evidence": [ref.as_dict() for ref in self.evidence],
-        }
+        }  # fmt: skip
 
 
 @attrs.frozen
@@ -53,7 +50,7 @@ class Missing:
     artefact: Sentence
     why: Sentence
     command: str
-    side: Literal["broker", "client"] | None = None
+    side: Literal["broker", "client", "anywhere"]
     where: Sentence | None = None
 
     def as_dict(self, lang: Lang) -> dict[str, Any]:

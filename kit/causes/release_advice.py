@@ -13,9 +13,8 @@ import pandas as pd
 
 from kit.analysis import setup
 from kit.i18n import Lang, Sentence, labels
-from kit.rocketmq import versions
 from kit.rocketmq.catalogue import PROBLEMS
-from kit.rocketmq.versions import Version
+from kit.rocketmq.versions import FIXED, Version
 from kit.tables.facts import Facts
 
 SAYS: Final = labels("causes")["release_advice"]
@@ -53,7 +52,7 @@ def advise(releases: Mapping[str, Iterable[Version]], causes: Collection[str] = 
     every: list[Advice] = []
     for side, known in releases.items():
         for version in known:
-            for fix in versions.faults(version, side):
+            for fix in (each for each in FIXED if each.side == side and each.has(version)):
                 fixed = str(fix.fixed) if fix.fixed else None
                 fits = not set(causes).isdisjoint(fix.leads_to)
                 every.append(Advice(fix.slug, side, version, fix.symptom, fixed, fix.reference, fits))

@@ -1,7 +1,7 @@
 """Which evidence would show a step: `shown_by` of the steps that are shown false where nothing of them is seen.
 
 The absence of something shows that it did not happen only in evidence in which it would be seen. Without that
-evidence the step is not known, and `wanted` requests it.
+evidence the step is not known, and what would show it is requested.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kit.analysis.consumers import lag, members
 from kit.analysis.messages import lookups
 from kit.analysis.sends import attempts, sends
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Missing, Step
+from kit.causes.findings import Finding
 from kit.formats.printed_times import utc
 from kit.i18n import labels
 from kit.inventory.model import STORES, Ref
@@ -119,13 +119,6 @@ def shows_absence(facts: Facts, evidence: str) -> bool:
     return has(facts, evidence) and not _excerpt(facts)
 
 
-def _wanted(facts: Facts, step: Step) -> list[Missing]:
-    # Logs of some clients are here, and of all of them they would show it.
-    others = ("client logs",) in alternatives(step.shown_by) and reach.client_logs(facts)
-    why = (SAYS["want_others"] if others else SAYS["want_shown"]).say(claim=step.claim)
-    return [collect_next.ask(name, why) for name in min(lacking(facts, step.shown_by), key=len)]
-
-
 # --- what evidence cannot show by what it lacks --------------------------------------------------------------------
 
 
@@ -217,7 +210,11 @@ def _without_absence(facts: Facts, finding: Finding) -> Finding:
         }
         finding.figures |= dict.fromkeys(none)
     if not finding.missing and not chosen:
-        finding.missing = _wanted(facts, unsure[0])
+        step = unsure[0]
+        # Logs of some clients are here, and of all of them they would show it.
+        others = ("client logs",) in alternatives(step.shown_by) and reach.client_logs(facts)
+        why = (SAYS["want_others"] if others else SAYS["want_shown"]).say(claim=step.claim)
+        finding.missing = [collect_next.ask(name, why) for name in min(lacking(facts, step.shown_by), key=len)]
     return finding
 
 

@@ -8,7 +8,7 @@ import contextlib
 import datetime as dt
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 import pandas as pd
@@ -48,7 +48,12 @@ def table(facts: Facts, findings: Sequence[Finding]) -> pd.DataFrame:
     """
     concluded = [f for f in findings if f.verdict in ("confirmed", "suspected")]
     moments = (*_of_findings(facts, concluded), *_upgrades(facts), *_of_texts(facts), *_pauses(facts))
-    rows = [_row(lane, moment) for lane, moment in moments]
+    rows = []
+    for lane, moment in moments:
+        ref, sentences = moment.ref, (moment.what.render("en"), moment.what.render("zh"))
+        place = (ref.file, ref.line, ref.physical_offset) if ref else (None, None, None)
+        times = (utc(moment.at), moment.until and utc(moment.until))
+        rows.append((*times, lane, *sentences, moment.count, *place, moment.decides))
     frame = typed(pd.DataFrame(rows, columns=pd.Index(COLUMNS)))
     return frame.sort_values(["at", "lane", "en", "file", "line"], kind="stable", ignore_index=True).drop_duplicates(
         ["at", "lane", "en"], ignore_index=True
@@ -61,12 +66,6 @@ def typed(frame: pd.DataFrame) -> pd.DataFrame:
     for name in ("at", "until"):
         full[name] = pd.to_datetime(full[name], utc=True, errors="coerce")
     return full.astype({"count": "Int64", "line": "Int64", "physical_offset": "Int64", "decides": bool})
-
-
-def _row(lane: str, moment: Moment) -> tuple[Any, ...]:
-    ref, sentences = moment.ref, (moment.what.render("en"), moment.what.render("zh"))
-    place = (ref.file, ref.line, ref.physical_offset) if ref else (None, None, None)
-    return utc(moment.at), moment.until and utc(moment.until), lane, *sentences, moment.count, *place, moment.decides
 
 
 Moments = Iterator[tuple[str, Moment]]

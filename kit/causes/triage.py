@@ -170,13 +170,10 @@ def file(item: Item) -> dict[str, Any]:
     """Return a file as listed in findings.json."""
     text = local_text if zones.unknown(item) else utc_text
     return {
-        "file": item.file,
-        "kind": item.kind,
-        "bytes": item.bytes,
-        "sha256": item.sha256,
+        "file": item.file, "kind": item.kind, "bytes": item.bytes, "sha256": item.sha256,
         **{name: None if at is None else text(at) for name, at in (("first", item.first), ("last", item.last))},
         "replica_of": item.replica_of,
-    }
+    }  # fmt: skip
 
 
 # --- which cause explains which ---------------------------------------------------------------------------------------

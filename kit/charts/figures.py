@@ -109,12 +109,9 @@ def build(
         drawing = msgspec.structs.replace(drawing, by="series")
     frame = _safe(frame, drawing)
     given = _series(drawing, names) | {
-        "y": drawing.y,
-        "labels": {"series": "", "value": labels.get(drawing.title, ""), **labels},
-        "custom_data": list(drawing.hover),
-        "facet_col": drawing.panel,
-        "facet_col_spacing": 0.08,
-    }
+        "y": drawing.y, "labels": {"series": "", "value": labels.get(drawing.title, ""), **labels},
+        "custom_data": list(drawing.hover), "facet_col": drawing.panel, "facet_col_spacing": 0.08,
+    }  # fmt: skip
     if drawing.mark == "spans":
         chart = px.timeline(frame, x_start=drawing.x, x_end=drawing.until, **given)
         # A moment has no width of its own.
@@ -127,7 +124,9 @@ def build(
         chart = px.line(frame, x=drawing.x, **given)
     else:
         if drawing.text:
-            given["text"] = _numbers(frame[drawing.number], drawing.text == "inside")
+            # Nothing is written inside an empty bar.
+            inside, numbers = drawing.text == "inside", frame[drawing.number]
+            given["text"] = ["" if pd.isna(n) or (inside and not n) else f"{n:,}" for n in numbers]
         chart = px.bar(frame, x=drawing.x, orientation="h" if drawing.mark == "bars" else "v", **given)
         _write_on_bars(chart, drawing)
     more = "".join(f"<br>%{{customdata[{n}]}}" for n in range(len(drawing.hover)))
@@ -183,10 +182,6 @@ def _word(value: Any, series: bool) -> Any:
     if not series and isinstance(value, int | float | Decimal | dt.date | None):
         return value
     return escape("–" if value is None or value != value else value, 60)
-
-
-def _numbers(values: pd.Series, inside: bool) -> list[str]:
-    return ["" if pd.isna(n) or (inside and not n) else f"{n:,}" for n in values]
 
 
 def _write_on_bars(chart: go.Figure, drawing: Drawing) -> None:

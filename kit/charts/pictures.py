@@ -12,13 +12,12 @@ import attrs
 import pandas as pd
 
 from kit import data
-from kit.charts import LABELS, Chart, Declared, figure
+from kit.charts import Chart, Declared, figure
 from kit.charts.figures import BLUE, GREY, VERMILLION, Drawing, add_arrow, build
 from kit.i18n import Lang, T
 
 ANY = Declared.of("any")
-WORDS: Final = LABELS["walk columns"]
-"""What columns of the walks are called, by their English words; any other column keeps its name."""
+WORDS: Final = data.read("charts/walk_columns.yaml", dict[str, str])
 SERIES = 8
 """Series that are drawn; the smallest of more are left to the table."""
 
@@ -71,18 +70,14 @@ def _any(frame: pd.DataFrame, drawing: Drawing, lang: Lang, value: str = "") -> 
         rows = rows[rows[drawing.by].isin(sums.index)].sort_values(
             drawing.by, key=lambda by: by.map(order), kind="stable"
         )
-    words = {str(name): _words(name, lang) for name in frame.columns}
+    plain = {str(name): str(name).replace("_", " ") for name in frame.columns}
+    words = {name: WORDS.get(word, word) if lang == "zh" else word for name, word in plain.items()}
     first = str(frame.columns[0])
     values = {"place": words[first], "value": words[value or str(frame.columns[-1])]}
     if pd.api.types.is_datetime64_any_dtype(frame[first]):
         words[first] = ANY["time"].say(name=words[first]).render(lang)
     alt, title = ANY["alt"].say(count=len(frame), **values), ANY["title"].say(**values)
     return Chart(build(drawing, rows, words), frame, "", alt, title, lang=lang, min_width=520)
-
-
-def _words(column: object, lang: Lang) -> str:
-    name = str(column).replace("_", " ")
-    return WORDS[name].in_(lang) if name in WORDS else name
 
 
 # --- diagrams ---------------------------------------------------------------------------------------------------------

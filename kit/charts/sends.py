@@ -20,12 +20,9 @@ KINDS: Final = figures.drawings()["kinds of errors"].looks
 """Colour and pattern of each kind of error."""
 LINES: Final = figures.drawings()["busy lines"].looks
 PANELS: Final = {
-    "rate": (208, ("born", "stored")),
-    "failed": (152, ()),
-    "queue": (88, ("send_queue",)),
-    "disk": (96, ("written_mb",)),
-    "host": (96, ("util", "cpu")),
-}
+    "rate": (208, ("born", "stored")), "failed": (152, ()), "queue": (88, ("send_queue",)),
+    "disk": (96, ("written_mb",)), "host": (96, ("util", "cpu")),
+}  # fmt: skip
 """Height in pixels and lines of each panel, from the top; failed sends are bars."""
 BETWEEN: Final = 40
 MOST_SHADES: Final = 60

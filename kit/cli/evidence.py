@@ -54,13 +54,9 @@ def triage(
     from kit.report import terminal  # and with it the charts' table
 
     shared.answer(terminal.verdicts(findings, case.lang, verbose=verbose), findings, json_file)
-    click.get_current_context().meta["condition"] = _meets(findings, fail_on)
-
-
-def _meets(findings: dict[str, Any], fail_on: str | None) -> bool:
-    """Return whether a root cause has the verdict that the caller waits for, or a stronger one."""
     wanted = {None: (), "confirmed": ("confirmed",), "suspected": ("confirmed", "suspected")}[fail_on]
-    return any(f["kind"] == "root_cause" and f["verdict"] in wanted for f in findings["findings"])
+    met = any(f["kind"] == "root_cause" and f["verdict"] in wanted for f in findings["findings"])
+    click.get_current_context().meta["condition"] = met
 
 
 PASTE: Final = 64 << 10

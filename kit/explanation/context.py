@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import attrs
@@ -88,9 +88,12 @@ def compared(pasted: Sequence[Line], ids: Sequence[pasted_ids.PastedId]) -> Mixe
         return None
     by_line = [(line, {name for name in kinds if name in line.text.upper()}) for line in pasted]
     alone = [(line, {kinds[name] for name in names}) for line, names in by_line if names]
-    one_kind = [(line, next(iter(own))) for line, own in alone if len(own) == 1]
+    one_kind = [(line, next(iter(each))) for line, each in alone if len(each) == 1]
     offsets, keys = ([line for line, kind in one_kind if kind is wanted] for wanted in (True, False))
-    searched = bool(_COMPARED.search(_without_ids(pasted, kinds)))
+    # What people wrote themselves: neither lines that RocketMQ printed nor ids.
+    written = (line for line in pasted if not line.frame and not _printed(line) and "SendResult [" not in line.text)
+    own = "\n".join(line.text for line in written)
+    searched = bool(_COMPARED.search(re.sub("|".join(kinds), "", own, flags=re.IGNORECASE)))
     if offsets and keys and (searched or not (_printed(offsets[0]) and _printed(keys[0]))):
         at = sorted({offsets[0].number, keys[0].number})
     elif searched:
@@ -106,16 +109,6 @@ def _printed(line: Line) -> bool:
     text = line.text + "\n"
     events = map(catalogue.event_in, (text, text.partition(" - ")[2]))  # some texts begin the message of an entry
     return bool(catalogue.problems_in(text) or any(events) or upstream.find(text) or upstream.problem_of(text))
-
-
-def _without_ids(pasted: Iterable[Line], known: Iterable[str]) -> str:
-    """Return what people wrote themselves: without lines that RocketMQ printed and without ids."""
-    own = "\n".join(
-        line.text for line in pasted if not line.frame and not _printed(line) and "SendResult [" not in line.text
-    )
-    for name in known:
-        own = re.sub(re.escape(name), "", own, flags=re.IGNORECASE)
-    return own
 
 
 def overtaken(text: str) -> tuple[int, ...]:
@@ -193,19 +186,15 @@ def outputs(lines: Sequence[Line]) -> tuple[dict[int, str], frozenset[int]]:
         head = _command(line.text) or (DUMP if _DUMPED.match(line.text) else metrics.of_line(line.text))
         if head and head != inside:
             begun[line.number] = inside = head
-        goes_on = inside and line.number - last <= 1 and _is_row(line.text, inside)
+        # A row has two numbers, or cells apart; brokerStatus prints a name and a value.
+        form = _NAMED if inside == "brokerStatus" else _ROW
+        goes_on = inside and line.number - last <= 1 and (len(_CELL.findall(line.text)) > 1 or form.match(line.text))
         if head or goes_on or _ALONE.match(line.text):
             rows.add(line.number)
             last = line.number
         else:
             inside = ""
     return begun, frozenset(rows)
-
-
-def _is_row(text: str, inside: str) -> bool:
-    """Return whether a line has two numbers, or cells apart; brokerStatus prints a name and a value."""
-    form = _NAMED if inside == "brokerStatus" else _ROW
-    return len(_CELL.findall(text)) > 1 or form.match(text) is not None
 
 
 def _command(text: str) -> str | None:

@@ -13,7 +13,7 @@ import hashlib
 import operator
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -213,11 +213,9 @@ class Narrow:
         rows = read_parquet(case.session, self.folder).select(
             *key, *TEXTS[self.part], "ts", *COLUMNS[self.part].values()
         )
-        return rows.mapInPandas(functools.partial(_keys, selection, key), rows.select(key).schema)
-
-
-def _keys(selection: Selection, key: list[str], frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-    yield from (selection.keep(frame)[key] for frame in frames)
+        return rows.mapInPandas(
+            lambda frames: (selection.keep(frame)[key] for frame in frames), rows.select(key).schema
+        )
 
 
 @functools.lru_cache(8)

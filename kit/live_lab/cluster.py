@@ -26,11 +26,6 @@ BROKER: Final = "broker-a"
 LOGS: Final = Path("logs", "rocketmqlogs")
 OWN_LAYOUT: Final = Version.parse("5.1.0")
 """From this release on the jars contain their logging configuration."""
-MAINS: Final = {
-    "namesrv": "org.apache.rocketmq.namesrv.NamesrvStartup",
-    "broker": "org.apache.rocketmq.broker.BrokerStartup",
-    "admin": "LabAdmin",
-}
 GIVEN: Final = data.read("live_lab/broker.yaml", dict[str, dict[str, Any]])
 SETTINGS: Final[dict[str, str]] = GIVEN["settings"]
 OLD_SPELLING: Final = Version.parse("4.5.2")
@@ -107,21 +102,16 @@ def start(processes: Processes, release: Version, run: Path, own: Mapping[str, s
     conf.write_text(
         f"listenPort={names}\nkvConfigPath={namesrv_home / 'kvConfig.json'}\nconfigStorePath={conf}\n", encoding="utf-8"
     )
-    logging = _logging(namesrv_home, release, "namesrv")
-    arguments = ["-c", str(conf)]
-    namesrv = processes.start("namesrv", MAINS["namesrv"], arguments, namesrv_home, tools, "128m", logging)
+    main, logging = "org.apache.rocketmq.namesrv.NamesrvStartup", _logging(namesrv_home, release, "namesrv")
+    namesrv = processes.start("namesrv", main, ["-c", str(conf)], namesrv_home, tools, "128m", logging)
 
     port = free_port((-2, 0, 1))
     home = _home(run / "broker", release)
     store = home / "store"
     places = {
-        "namesrvAddr": f"127.0.0.1:{names}",
-        "brokerIP1": "127.0.0.1",
-        "listenPort": str(port),
-        "haListenPort": str(port + 1),
-        "storePathRootDir": str(store),
-        "storePathCommitLog": str(store / "commitlog"),
-    }
+        "namesrvAddr": f"127.0.0.1:{names}", "brokerIP1": "127.0.0.1", "listenPort": str(port),
+        "haListenPort": str(port + 1), "storePathRootDir": str(store), "storePathCommitLog": str(store / "commitlog"),
+    }  # fmt: skip
     broker_conf = home / "broker.conf"
     broker_conf.write_text(
         "".join(f"{k}={v}\n" for k, v in {**places, **settings(release, own)}.items()), encoding="utf-8"
@@ -129,9 +119,8 @@ def start(processes: Processes, release: Version, run: Path, own: Mapping[str, s
     _known(store, topics)
     # A broker that finds no name server retries only after half a minute.
     wait_for(namesrv, names)
-    broker = processes.start(
-        "broker", MAINS["broker"], ["-c", str(broker_conf)], home, classpath, "512m", _logging(home, release, "broker")
-    )
+    main, logging = "org.apache.rocketmq.broker.BrokerStartup", _logging(home, release, "broker")
+    broker = processes.start("broker", main, ["-c", str(broker_conf)], home, classpath, "512m", logging)
     wait_for(broker, port)
     _wait_for_routes(broker, names, topics)
     return Cluster(release, f"127.0.0.1:{names}", f"127.0.0.1:{port}", broker, home, tools)
@@ -146,7 +135,7 @@ def admin(processes: Processes, cluster: Cluster, commands: Mapping[str, Sequenc
         "".join("\t".join([str(out / name), *command]) + "\n" for name, command in commands.items()), encoding="utf-8"
     )
     properties = {**_logging(home, cluster.release, "tools"), "rocketmq.client.logRoot": str(cluster.logs)}
-    host = processes.start("mqadmin", MAINS["admin"], [str(listed)], home, cluster.tools, "128m", properties)
+    host = processes.start("mqadmin", "LabAdmin", [str(listed)], home, cluster.tools, "128m", properties)
     with contextlib.suppress(subprocess.TimeoutExpired):
         host.process.wait(40)
     processes.end(host)
@@ -164,13 +153,8 @@ def _logging(home: Path, release: Version, which: str) -> dict[str, str]:
     """Return the properties that set the log folder and limit each log to 128 MB."""
     # A broker refuses to write to a nearly full disk, however little it needs.
     disk = {"rocketmq.broker.diskSpaceWarningLevelRatio": "0.99", "rocketmq.broker.diskSpaceCleanForciblyRatio": "0.98"}
-    loggers = {
-        **disk,
-        "rocketmq.home.dir": str(home),
-        "lab.log.size": "32MB",
-        "lab.log.files": "3",
-        "rocketmq.client.logRoot": str(home / LOGS),
-    }
+    places = {"rocketmq.home.dir": str(home), "rocketmq.client.logRoot": str(home / LOGS)}
+    loggers = {**disk, **places, "lab.log.size": "32MB", "lab.log.files": "3"}
     return loggers if release < OWN_LAYOUT else {**loggers, "rmq.logback.configurationFile": f"rmq.{which}.logback.xml"}
 
 

@@ -8,7 +8,7 @@ import hashlib
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from kit.evidence import disk, workspace
 from kit.i18n import Filled, T, labels
@@ -16,16 +16,12 @@ from kit.rocketmq.versions import Version
 from kit.spark import jvm
 
 Side = Literal["server", "names", "client"]
-ARTIFACTS: Final[dict[Side, tuple[str, ...]]] = {
-    "server": ("broker",),
-    "names": ("namesrv", "tools"),
-    "client": ("client",),
+SIDES: Final[dict[Side, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+    "server": (("broker",), ("LabHost",)),
+    "names": (("namesrv", "tools"), ("LabHost", "LabAdmin")),
+    "client": (("client",), ("LabHost", "LabClient")),
 }
-SOURCES: Final[dict[Side, tuple[str, ...]]] = {
-    "server": ("LabHost",),
-    "names": ("LabHost", "LabAdmin"),
-    "client": ("LabHost", "LabClient"),
-}
+"""RocketMQ's artifacts and the lab's own classes of each."""
 STAND_IN: Final = Version.parse("5.3.3")
 """Its name server and mqadmin run where a registry has a release's broker only."""
 JAVA: Final = Path(__file__).parent / "java"
@@ -98,7 +94,7 @@ def _jars(folder: Path, side: Side, version: Version) -> Path:
     part = folder / "part"
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
-    dependencies = "\n".join(DEPENDENCY.format(artifact=artifact, version=version) for artifact in ARTIFACTS[side])
+    dependencies = "\n".join(DEPENDENCY.format(artifact=artifact, version=version) for artifact in SIDES[side][0])
     (part / "pom.xml").write_text(POM.format(dependencies=dependencies), encoding="utf-8")
     # Without test libraries and other modules' jars: the same as a distribution's lib folder.
     goal = ["dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={part / 'jars'}"]
@@ -109,7 +105,7 @@ def _jars(folder: Path, side: Side, version: Version) -> Path:
 
 
 def _classes(folder: Path, side: Side, version: Version, jars: Path) -> Path:
-    sources = [JAVA / f"{name}.java" for name in SOURCES[side]]
+    sources = [JAVA / f"{name}.java" for name in SIDES[side][1]]
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:12]
     classes = folder / f"classes-{digest}"
     if not classes.is_dir():
@@ -124,16 +120,13 @@ def _classes(folder: Path, side: Side, version: Version, jars: Path) -> Path:
 
 def _run(command: list[str], folder: Path, failed: T, version: Version) -> None:
     try:
-        done = subprocess.run(
-            command,
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=PATIENCE,
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
+        streams: dict[str, Any] = {
+            "stdin": subprocess.DEVNULL,
+            "capture_output": True,
+            "text": True,
+            "errors": "replace",
+        }
+        done = subprocess.run(command, cwd=folder, timeout=PATIENCE, check=False, **streams)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise LabError(failed.say(version=str(version), why=type(error).__name__)) from None
     if done.returncode:

@@ -19,15 +19,11 @@ import attrs
 from kit.live_lab.jars import ERRORS, LabError
 
 FLAGS: Final = (
-    "-XX:+UseSerialGC",
-    "-XX:TieredStopAtLevel=1",
-    "-Xshare:auto",
-    "-Djava.net.preferIPv4Stack=true",
+    "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Djava.net.preferIPv4Stack=true",
     # Releases before 4.9 release their mapped files through these packages.
-    "--add-opens=java.base/java.nio=ALL-UNNAMED",
-    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+    "--add-opens=java.base/java.nio=ALL-UNNAMED", "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
     "--add-opens=java.base/jdk.internal.ref=ALL-UNNAMED",
-)
+)  # fmt: skip
 ZONE: Final = "GMT+08:00"
 """The zone of all hosts of the lab: the one that brokers' log layouts use anyway."""
 GRACE: Final = 12.0
@@ -98,17 +94,10 @@ class Processes:
         command = [self.java, *flags, "-cp", classpath, "LabHost", str(left), main, *arguments]
         output = home / f"{name}.out"
         with output.open("ab") as out:
+            streams: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": out, "stderr": subprocess.STDOUT}
             # A session of its own: Ctrl-C in the terminal reaches the lab alone, which then ends its processes in
             # order.
-            process = subprocess.Popen(
-                command,
-                cwd=home,
-                stdin=subprocess.PIPE,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                env=_environment(home),
-            )
+            process = subprocess.Popen(command, cwd=home, env=_environment(home), start_new_session=True, **streams)
         host = Host(name, process, output)
         self._hosts.append(host)
         return host
@@ -139,12 +128,8 @@ class Processes:
 def pause(host: Host, seconds: float) -> None:
     """Pause a process, as on a throttled machine; from a separate shell, so that it resumes if the lab dies."""
     script = 'kill -STOP "$1"; sleep "$2"; kill -CONT "$1"'
-    subprocess.run(
-        ["sh", "-c", script, "sh", str(host.process.pid), str(seconds)],
-        start_new_session=True,
-        check=False,
-        capture_output=True,
-    )
+    command = ["sh", "-c", script, "sh", str(host.process.pid), str(seconds)]
+    subprocess.run(command, start_new_session=True, check=False, capture_output=True)
 
 
 def wait_for(host: Host, port: int) -> None:

@@ -150,10 +150,8 @@ class Postmortem:
         """Return the steps of what is confirmed (or suspected), each with the first line or record that carries it."""
         rows = []
         for title, step in ((f["title"], step) for f in self.findings(verdict) for step in f["steps"]):
-            quotes = [(places.spelled(ref), clean(ref.get("text", ""), 200)) for ref in step["evidence"][:1]] or [
-                ("", "")
-            ]
-            rows.append((title, HOLDS[step["holds"]][1], step["claim"], *quotes[0]))
+            quotes = ((places.spelled(ref), clean(ref.get("text", ""), 200)) for ref in step["evidence"])
+            rows.append((title, HOLDS[step["holds"]][1], step["claim"], *next(quotes, ("", ""))))
         return self._table(rows, verdict, "cause", "holds", "claim", "place", "quote")
 
     def pictures(self) -> Answer:

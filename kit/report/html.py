@@ -159,16 +159,11 @@ def finding_view(finding: Mapping[str, Any], stories: Sequence[Story], lang: Lan
     """Return a finding for the page, with its `stories`. The templates clean and escape every text."""
     icon, name = VERDICTS[finding["verdict"]]
     return {
-        "id": finding["cause"],
-        "explained_by": (),
-        **finding,
-        "verdict_name": name.in_(lang),
-        "icon": icon,
-        "window": when(finding["window"], lang),
-        **_figures(finding, lang),
+        "id": finding["cause"], "explained_by": (), **finding, "verdict_name": name.in_(lang), "icon": icon,
+        "window": when(finding["window"], lang), **_figures(finding, lang),
         "charts": [block for s in stories for block in s.blocks if block["kind"] == "chart"],
         "blocks": [block for s in stories for block in s.blocks if block["kind"] != "chart"],
-    }
+    }  # fmt: skip
 
 
 def _figures(finding: Mapping[str, Any], lang: Lang) -> dict[str, Any]:

@@ -103,10 +103,14 @@ def execute(
     came. What failed is added to `failures` and marked in the metadata, for the report. `neutral`: the parameters that
     the copies show, the same whatever workspace they ran in.
     """
+    from nbclient import NotebookClient
+
     out.mkdir(parents=True, exist_ok=True)
     # A kernel looks for modules in its working folder first: never the user's, which may hold the evidence.
     with tempfile.TemporaryDirectory(prefix="rmq-kit-") as scratch, ThreadPoolExecutor(AT_ONCE) as pool:
-        _resolve()
+        # Let traitlets import the classes that Jupyter's clients name: it does so for the first one made, and two threads
+        # that make theirs at once can find the name half replaced.
+        NotebookClient(nbformat.v4.new_notebook(), kernel_name="python3").create_kernel_manager()
         done = list(pool.map(lambda path: _execute(path, scratch, parameters, neutral or parameters), paths))
     targets = [out / path.name for path, _, _ in done]
     for (_, book, broken), target in zip(done, targets, strict=True):
@@ -114,15 +118,6 @@ def execute(
         if failures is not None:
             failures += broken
     return targets
-
-
-def _resolve() -> None:
-    """Let traitlets import the classes that Jupyter's clients name: it does so for the first one made, and two threads
-    that make theirs at once can find the name half replaced.
-    """
-    from nbclient import NotebookClient
-
-    NotebookClient(nbformat.v4.new_notebook(), kernel_name="python3").create_kernel_manager()
 
 
 def _execute(

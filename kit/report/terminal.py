@@ -156,14 +156,15 @@ def _hazards(hazards: Sequence[Hazard], lang: Lang) -> str:
 def _guide(broker: Broker, lang: Lang) -> str:
     conflicts = config.conflicts(broker.settings)
     rows = []
-    for row in config.guide(broker.settings):
-        known = row["parameter"]
-        near = [] if known else difflib.get_close_matches(row["name"], config.PARAMETERS, 1, ALIKE)
+    for own, text in broker.settings.given.items():
+        known = config.PARAMETERS.get(own)
+        near = [] if known else difflib.get_close_matches(own, config.PARAMETERS, 1, ALIKE)
         meaning = (known.meaning if known else ADVICE["not_here"].say(like=next(iter(near), None))).render(lang)
         unit = f" ({known.unit})" if known and known.unit != "text" else ""
         trade = known.trade.in_(lang) if known and known.trade else ""
-        against = ", ".join(conflict.slug for conflict in conflicts if row["name"] in conflict.names)
-        rows.append((row["name"], _value(row["value"]), _value(row["default"]), meaning + unit, trade, against))
+        against = ", ".join(conflict.slug for conflict in conflicts if own in conflict.names)
+        value, default = config.typed(own, text), config.default_of(own, broker.settings.version)
+        rows.append((own, _value(value), _value(default), meaning + unit, trade, against))
     name, version = broker.name or ADVICE["the_broker"], broker.settings.version
     guide = ADVICE["guide"].say(broker=name, version=str(version) if version else ADVICE["any_release"])
     names = heads(lang, ADVICE, "parameter", "value", "default", "meaning", "trades", "against")

@@ -133,17 +133,6 @@ def misfit(name: str, text: str) -> bool:
     return isinstance(typed(name, text), str)
 
 
-def guide(settings: Settings) -> list[dict[str, Any]]:
-    """Return one row for each configured parameter: name, value, default, parameter (None if unknown)."""
-    return [
-        {
-            "name": name, "value": typed(name, text), "default": default_of(name, settings.version),
-            "parameter": PARAMETERS.get(name),
-        }
-        for name, text in settings.given.items()
-    ]  # fmt: skip
-
-
 class Conflict(data.Row, frozen=True, kw_only=True):
     """Settings that contradict each other or cannot work: which, `when`, the effect, what to set; `cause`: slug of the
     cause it leads to, "" for none.

@@ -126,8 +126,3 @@ FIXED: Final = _EVERY.faults
 def rule(name: str, version: str | int | Version | None) -> Any:
     """Return the value of `name` at `version`; None if the version is unknown. Raise KeyError for an unknown rule."""
     return RULES[name].at(version)
-
-
-def faults(version: str | int | Version, side: str) -> list[Fix]:
-    """Return the known faults of `side` (`broker`, `client`) at `version`."""
-    return [fix for fix in FIXED if fix.side == side and fix.has(version)]

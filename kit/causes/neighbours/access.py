@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import datetime as dt
 import difflib
 import itertools
 from typing import Any, Final
@@ -51,9 +50,7 @@ def acl_denied(facts: Facts) -> Observed:
     failed = _failed_sends(facts, seen)
     setting = setup.setting(facts, "aclEnable")
     values = {
-        "denied": seen.count,
-        "reasons": reasons,
-        "failed_sends": failed or (None if unseen else failed),
+        "denied": seen.count, "reasons": reasons, "failed_sends": failed or (None if unseen else failed),
         "words": [
             ACL.say("reason", reason=ACL[f"words-{why}"], names=reasons[why] or None, count=int(rows["n"].sum()))
             for why, rows in every.items()
@@ -61,7 +58,7 @@ def acl_denied(facts: Facts) -> Observed:
         "in_broker": int(entries.loc[by_broker & entries["source"].isin(OWN), "n"].sum()),
         "acl_on": setting.value == "true" and setting.where is not None,
         **{why: named or " " for why, named in reasons.items()},
-    }
+    }  # fmt: skip
     quotes = {
         "denied": [
             ref
@@ -117,7 +114,8 @@ def topic_missing(facts: Facts) -> Observed:
     like = difflib.get_close_matches(worst["topic"], existing, 1, ALIKE)
     # A broker's own name server, or one that was gone after the last of them, is no reason.
     lost = [row for row in facts.rows("known_texts") if row["event"] == PROBLEM + "namesrv-unreachable"]
-    lost = [row for row in lost if row["source"] not in BROKER_SIDE and not _after(row["first"], worst["last"])]
+    late = [row["first"] and worst["last"] and row["first"] > worst["last"] for row in lost]
+    lost = [row for row, gone in zip(lost, late, strict=True) if row["source"] not in BROKER_SIDE and not gone]
     unreached = refs.of_rows(lost) if used and not known else None
     setting = setup.setting(facts, "autoCreateTopicEnable")
     values |= {
@@ -132,10 +130,6 @@ def topic_missing(facts: Facts) -> Observed:
         "no-auto-create": (setting.where,) if setting.where else (),
     }  # fmt: skip
     return Observed(values, quotes, (worst["first"], worst["last"]))
-
-
-def _after(at: dt.datetime | None, end: dt.datetime | None) -> bool:
-    return at is not None and end is not None and at > end
 
 
 def route_missing(facts: Facts) -> Observed:

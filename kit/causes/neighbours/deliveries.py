@@ -45,15 +45,11 @@ def retry_topic_too_long(facts: Facts) -> Observed:
     back = send_back.examine(facts)
     long = back.reason == "name-too-long"
     values = {
-        "long": long,
-        "looked": shown_by.has(facts, "store.log") and back.printed_length is None,
-        "groups": list(back.groups),
-        "limit": send_back.store_limit(facts),
-        "retry_topic_length": back.retry_topic_length,
-        "refused_send_backs": back.refusals if long else 0,
-        "printed_length": back.printed_length,
+        "long": long, "looked": shown_by.has(facts, "store.log") and back.printed_length is None,
+        "groups": list(back.groups), "limit": send_back.store_limit(facts), "retry_topic_length": back.retry_topic_length,
+        "refused_send_backs": back.refusals if long else 0, "printed_length": back.printed_length,
         "count": back.printed.count,
-    }
+    }  # fmt: skip
     quotes = {
         "name-too-long": back.reason_refs if long else refs.quote(facts, back.printed, 2),
         "send-backs-refused": back.refs,
@@ -146,13 +142,10 @@ def schedule_blocked(facts: Facts) -> Observed:
         "for_size": max(int(failed.loc[failed["status"].isin(FOR_SIZE), "count"].sum()), by_store),
         "failed_deliveries": count if count or shown_by.has(facts, "store.log | broker.log") else None,
         "limit": known.limit,
-        "undeliverable_records": None
-        if too_large is None
-        else int(too_large["records"].max() if len(too_large) else 0),
-        "levels": levels or None,
-        "blocked_levels": levels,
+        "undeliverable_records": None if too_large is None else int(too_large["records"].max() if len(too_large) else 0),
+        "levels": levels or None, "blocked_levels": levels,
         "waiting_behind": int(blocked["waiting"].sum()) if len(blocked) else None,
-    }
+    }  # fmt: skip
     quotes = {
         "delivery-failed": (*refs.lines(facts, failed, 2), *refs.lines(facts, named, 1)),
         "too-large": () if too_large is None else refs.records_at(facts, too_large),

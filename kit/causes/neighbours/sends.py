@@ -51,13 +51,11 @@ def producer_retry_duplicate(facts: Facts) -> Observed:
     born = by_message["born_timestamp"]
     tries = (attempts.by_kind(facts) or {}).get("CLIENT_TIMEOUT", 0)
     values = {
-        "messages": rows["uniq_key"].nunique(),
-        "copies": len(rows),
+        "messages": rows["uniq_key"].nunique(), "copies": len(rows),
         "on_several_brokers": int((by_message["store_host"].nunique() > 1).sum()),
         "apart": int((born.max() - born.min()).max().total_seconds() * 1000),
-        "attempts": tries,
-        "tries": tries and sends.ledger(facts).source,
-    }
+        "attempts": tries, "tries": tries and sends.ledger(facts).source,
+    }  # fmt: skip
     quotes = {
         "stored-twice": sends.copy_refs(rows),
         "timed-out": attempts.quotes(facts, ("CLIENT_TIMEOUT",), 2) if tries else (),

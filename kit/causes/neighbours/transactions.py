@@ -173,13 +173,12 @@ def shared_producer_group(facts: Facts) -> Observed:
     hosts = rows[["born_host", "address"]].map(lambda address: str(address).rsplit(":", 1)[0])
     half = refs.transactions(rows, "half: KEYS={key}, UNIQ_KEY={uniq_key}, bornHost={born_host}", 1, "half_")
     values = {
-        "foreign_answers": len(rows),
-        "wrong_answers": len(wrong),
+        "foreign_answers": len(rows), "wrong_answers": len(wrong),
         # Other hosts that only ever commit are instances of the same application.
         "only_commits": (rows["answer"] == "COMMIT").all(),
         "hosts": sorted({f"{born} → {answering}" for born, answering in hosts.itertuples(index=False)})[:5],
         "groups": groups,
-    }
+    }  # fmt: skip
     quotes = {"foreign-answers": refs.lines(facts, rows, 2) + half, "wrong-answers": refs.lines(facts, wrong, 2)}
     window = refs.span(wrong["ts"], wrong["ts"])
     return Observed(values, quotes, window, actors=groups)
