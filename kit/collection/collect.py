@@ -20,14 +20,10 @@ MARGIN: Final = dt.timedelta(minutes=10)
 
 MESSAGES: Final = labels("collection")["messages"]
 EMPTY_WINDOW = T("--since is after --until", "--since 晚于 --until")
+Time = dt.datetime | str | None
 
 
-def script(
-    since: dt.datetime | str | None = None,
-    until: dt.datetime | str | None = None,
-    topic: str | None = None,
-    lang: Lang = "en",
-) -> str:
+def script(since: Time = None, until: Time = None, topic: str | None = None, lang: Lang = "en") -> str:
     """Return the script for a window (ISO texts or datetimes, UTC if they have no zone) and a topic; None: everything.
 
     Raise ValueError with one sentence for an invalid time or an empty window.

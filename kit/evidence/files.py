@@ -219,12 +219,6 @@ def first_data(handle: int, at: int = 0) -> int:
     return at
 
 
-def is_hollow(file: io.FileIO) -> bool:
-    """Return whether a file of more than `LARGEST` bytes is mostly holes: zeros nobody stored take long to read."""
-    size = os.fstat(file.fileno()).st_size
-    return size > LARGEST and 2 * sum(end - begin for begin, end in stretches(file.fileno())) < size
-
-
 def valid_text(name: str | bytes) -> str:
     """Return a file name as valid text, whatever its bytes."""
     raw = os.fsencode(name)

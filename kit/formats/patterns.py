@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from typing import Final
 
 from kit import data
 
-
-@cache
-def _rows() -> dict[str, dict[str, str]]:
-    return data.read("formats/patterns.yaml", dict[str, dict[str, str]])
+_ROWS: Final = data.read("formats/patterns.yaml", dict[str, dict[str, str]])
 
 
 def forms(reader: str) -> dict[str, str]:
     """Return the forms of a reader by name."""
-    return _rows()[reader]
+    return _ROWS[reader]
 
 
 def patterns(reader: str) -> dict[str, re.Pattern[str]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
 from itertools import islice
 from typing import Any, Final
 
@@ -32,14 +31,17 @@ _WHOLE: Final = re.compile(r"\s*[+-]?[0-9]{1,19}\s*")
 _NUMBER: Final = re.compile(r"\s*[+-]?[0-9]{1,40}(?:\.[0-9]{0,40})?(?:[eE][+-]?[0-9]{1,3})?\s*")
 
 
-@cache
-def _tables() -> dict[str, dict[str, str]]:
-    return data.read("formats/columns.yaml", dict[str, dict[str, str]])
+_TABLES: Final = data.read("formats/columns.yaml", dict[str, str])
+
+
+def schema(columns: str) -> pa.Schema:
+    """Return columns that are written as `name type, …`."""
+    return pa.schema([(name, TYPES[kind]) for name, kind in map(str.split, columns.split(", "))])
 
 
 def columns_of(table: str) -> pa.Schema:
     """Return the columns of a table that is read from evidence: those of `columns.yaml`."""
-    return pa.schema([(name, TYPES[kind]) for name, kind in _tables()[table].items()])
+    return schema(_TABLES[table])
 
 
 def integer(value: Any, bits: int = 64) -> int | None:

@@ -275,5 +275,4 @@ def zoned(item: Item, known: Zones, tz_broker: str | None) -> Item:
 
 def text(minutes: int) -> str:
     """Return minutes east as "+08:00"."""
-    sign = "-" if minutes < 0 else "+"
-    return f"{sign}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"
+    return str(dt.timezone(dt.timedelta(minutes=minutes))).removeprefix("UTC") or "+00:00"

@@ -6,19 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from kit.formats.values import TYPES
+from kit.formats.values import schema
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def schema(columns: str) -> pa.Schema:
-    """Return the Arrow schema of columns written as `name type, …`."""
-    return pa.schema([(name, TYPES[kind]) for name, kind in (each.split() for each in columns.split(","))])
-
-
 def to_arrow(rows: list[dict[str, Any]] | pd.DataFrame, columns: str) -> pa.Table:
-    """Return dicts, or a frame, as a table of these columns; naive times are UTC."""
+    """Return dicts, or a frame, as a table of columns written as `name type, …`; naive times are UTC."""
     fields = schema(columns)
     if isinstance(rows, list):
         return pa.Table.from_pylist(rows, schema=fields)

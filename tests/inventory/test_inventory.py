@@ -155,7 +155,7 @@ def test_what_is_too_large_or_a_hole_is_named_and_not_read(tmp_path, monkeypatch
     # A segment beyond two gibibytes:
     put(tmp_path / "s" / "commitlog" / "00000000000000000000", bytes(8192))
     monkeypatch.setattr(inventory.ev, "LARGEST", 4096)
-    monkeypatch.setattr(inventory.ev, "is_hollow", lambda file: False)
+    monkeypatch.setattr(inventory.ev, "stretches", lambda *_: [(0, 8192)])
     (refused,) = inventory.take(tmp_path / "s", tmp_path / "w").refused
     assert refused.reason == "huge"
 

@@ -110,14 +110,8 @@ def spans(
                 else:
                     begin, end, until, buf = 0, file.used, limit, mapped(stream, file.used)
                 continue
-            yield (
-                buf,
-                starts[:count],
-                sizes[:count],
-                marks[:count],
-                [(int(a) + begin, int(b) + begin, walk.REASONS[why]) for a, b, why in gaps[:lost]],
-                file.base + begin,
-            )
+            lacking = [(int(a) + begin, int(b) + begin, walk.REASONS[why]) for a, b, why in gaps[:lost]]
+            yield buf, starts[:count], sizes[:count], marks[:count], lacking, file.base + begin
             at = behind + begin
             until = max(until, at)
         if stop == file.used < file.length:

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import attrs
 import msgspec
 import pyarrow as pa
 
 from kit.formats.values import columns_of
 from kit.rocketmq.log_layouts import Files, files_of
-
-SCHEMA: Final = columns_of("logs")
-EVENTS: Final = columns_of("log_events")
 
 
 class LogFile(msgspec.Struct):
@@ -63,4 +58,5 @@ class Options:
 
     @property
     def schema(self) -> pa.Schema:
-        return pa.schema([*SCHEMA, *EVENTS]) if self.events else SCHEMA
+        columns = columns_of("logs")
+        return pa.schema([*columns, *columns_of("log_events")]) if self.events else columns
