@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
@@ -282,6 +283,9 @@ def _answers(
         open_ = any(view["kind"] == "root_cause" for view in undecided)
         quiet = "not_examined" if of["failed"] else "too_little" if open_ else "quiet"
         what.insert(0, PAGE["one_suspect"].say(title=first[0]["title"]).render(lang) if first else words[quiet])
+    times = [(f"{view['title']}{words['colon']}" if first[1:] else "", view["window"]) for view in first]
+    since = [title + window for title, window in times if window]
+    remedies = itertools.zip_longest(*(view["remedies"] for view in first))
     of_each = max(1, len(first))
     claims = max(1, HEAD_CLAIMS // of_each)
     steps = [
@@ -290,11 +294,12 @@ def _answers(
     ]
     return {
         "what": what,
-        "since": next((view["window"] for view in first if view["window"]), words["no_window"]),
+        "since": since or [words["no_window"]],
         "bad": [number for view in first for number in view["numbers"][: max(1, HEAD_NUMBERS // of_each)]],
         "why": [step for each in steps for step in each[:claims]],
         "more": [step for each in steps for step in each[claims:]],
-        "now": [remedy for view in first for remedy in view["remedies"]][:HEAD_REMEDIES],
+        # The first of each cause, then the second ones.
+        "now": [each for some in remedies for each in some if each][: max(HEAD_REMEDIES, len(first))],
         "collect": requests(findings if confirmed else findings + undecided)[:6],
         "also": [view for view in findings if view not in first],
     }

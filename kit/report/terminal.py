@@ -90,7 +90,7 @@ def _named(files: Sequence[str]) -> Sentence | str:
 
 
 def closing(findings: dict[str, Any], lang: Lang) -> str:
-    """Return what was found in three lines: the cause, its one sentence, what to do next."""
+    """Return what was found in a few lines: the causes, a sentence for each, what to do next."""
     roots = [f for f in findings["findings"] if f["kind"] == "root_cause"]
     confirmed = [f for slug in findings["root_causes"] for f in roots if f["cause"] == slug]
     perhaps = [] if confirmed else [f for f in roots if f["verdict"] == "suspected"]
@@ -98,9 +98,11 @@ def closing(findings: dict[str, Any], lang: Lang) -> str:
     first = confirmed or perhaps or beside
     name = "found" if confirmed else "perhaps" if perhaps else "beside"
     causes = TEXTS[name].say(causes=", ".join(f["cause"] for f in first))
-    sentences: list[Sentence | str] = [causes if first else TEXTS["nothing_found"], *(f["summary"] for f in first[:1])]
+    told = confirmed or first[:1]
+    sentences: list[Sentence | str] = [causes if first else TEXTS["nothing_found"], *(f["summary"] for f in told)]
     if first and not perhaps:
-        sentences += [TEXTS["do_next"].say(action=brief(r["action"])) for f in first for r in f["remedies"]][:1]
+        actions = [brief(r["action"]) for f in first for r in f["remedies"][:1]]
+        sentences += [TEXTS["do_next"].say(action=action) for action in actions[: len(told)]]
     else:
         missing = (m["artefact"] for f in first or ranked(findings) for m in f["missing"])
         sentences += [TEXTS["to_collect"].say(artefact=artefact) for artefact in missing][:1]

@@ -68,6 +68,10 @@ def test_what_holds_is_shown_and_a_confirmed_neighbour_is_the_answer_without_a_r
     for verdict, most, closing in (("insufficient_evidence", None, told), ("suspected", 1, suspected)):
         found = incidents.findings(incidents.finding("broker-busy", verdict), denied)
         assert terminal.closing(found, "en").splitlines()[:most] == closing
+    both = [incidents.finding(cause, "confirmed", remedies=[remedy]) for cause in ("broker-busy", "offset-jump")]
+    assert terminal.closing(incidents.findings(*both), "en").splitlines() == [
+        "Root cause: broker-busy, offset-jump", "Summary of broker-busy.", "Summary of offset-jump.", *2 * told[2:]
+    ]  # fmt: skip
 
 
 def test_the_first_request_is_that_of_what_is_suspected():
