@@ -154,16 +154,20 @@ def rested(queue: Stuck) -> bool:
 
 def untouched(facts: Facts, group: str | None) -> tuple[dict[str, Any], tuple[Ref, ...]]:
     """Return the queues of a group (None: any) of which nothing was ever handled while others move on, by offsets of
-    one time only, as values of a sentence, and the line that shows it: of the topic in which most waits.
+    one time only, as values of a sentence, and the line that shows it: of the topic in which most waits. looked_twice:
+    the offsets of it (None: of each) are known at two times.
     """
-    for p in pairs(facts):
-        if p.untouched and group in (None, p.group):
-            values = {
+    own = [p for p in pairs(facts) if group in (None, p.group)]
+    looked = {p.group for p in own if any(q.looks > 1 for q in p.queues)}
+    values: dict[str, Any] = {"looked_twice": bool(looked) and looked == {p.group for p in own}}
+    for p in own:
+        if p.untouched:
+            values |= {
                 "untouched": ids(p.untouched, p.queues), "untouched_group": p.group,
                 "untouched_topic": p.topic, "untouched_lag": sum(q.last_lag for q in p.untouched),
             }  # fmt: skip
             return values, refs(facts, p.group, p.topic, p.untouched[0], most=1)
-    return {}, ()
+    return values, ()
 
 
 def refs(facts: Facts, group: str, topic: str, queue: Course | None = None, most: int = 2) -> tuple[Ref, ...]:
