@@ -162,10 +162,9 @@ def half_hosts(facts: Facts) -> dict[str, str]:
 
 def half_addresses(facts: Facts, broker: str | None = None) -> Hosts:
     """Return the addresses of a broker of `half_hosts`; without one those of the only broker, else none."""
-    if broker is None and len(set(half_hosts(facts).values())) != 1:
-        return frozenset()
-    rows = facts.rows("store_brokers")
-    return frozenset(row["store_host"] for row in rows if row["halves"] and broker in (None, row["broker"]))
+    rows = [row for row in facts.rows("store_brokers") if row["halves"] and broker in (None, row["broker"])]
+    several = len({row["broker"] for row in rows}) > 1
+    return frozenset() if several else frozenset(row["store_host"] for row in rows)
 
 
 def stretches(facts: Facts) -> list[dict[str, Any]]:

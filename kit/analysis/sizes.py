@@ -6,6 +6,7 @@ A refused send is in store.log, in the client's log and often in the application
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any, Final, NamedTuple
 
 import pandas as pd
@@ -27,30 +28,20 @@ REJECTS: Final = ("message-illegal", "client-body-too-large")
 """What senders get: the broker's code 13, and their own client's limit."""
 
 
-class Limits(NamedTuple):
-    """What the broker compares. `limit`: bytes of maxMessageSize, None if neither the evidence nor a default gives it;
-    `known` as in `setup.setting`, or `printed` if a refusal prints it. `how`: `total`, `body`, `body+64k`, None if the
-    release is unknown; `version`: the release that the evidence names, None if it names none.
-    """
-
-    limit: int | None
-    where: Ref | None
-    known: str | None
-    how: str | None
-    version: str | None
-    check_max: int
-    dledger: bool
-    raw_put_backs: bool
+Limits = SimpleNamespace
+"""What the broker compares: the columns of `size_limits`, and where they are from: `where` (a reference); `known` as in
+`setup.setting`, or `printed` if a refusal prints max_size; `version` (the release that the evidence names, else None).
+"""
 
 
 @memo
-def limits(facts: Facts, owner: str | None = None) -> Limits:
+def limits(facts: Facts, broker: str | None = None) -> Limits:
     """Return the limits at a broker of `brokers.half_hosts`; without one, at that whose halves loop, or the only one.
 
     If several brokers are possible, the oldest release counts: it is the strictest. Of a broker that was upgraded, the
     release that refused counts, or else the one it runs now.
     """
-    refused = facts("size_refusals")
+    refused, owner = facts("size_refusals"), broker
     if owner is None:  # the broker whose half messages the log says were refused, else the only one with half messages
         known_hosts = brokers.half_hosts(facts) if facts.has("messages") else {}
         ids = refused.loc[refused["event"] == "put-back-failed", "msg_id"].dropna()
@@ -76,16 +67,21 @@ def limits(facts: Facts, owner: str | None = None) -> Limits:
         by_limit = "total" if setting.known == "evidence" and len(sized) else None
         how = "body" if (refused["event"] == "message-body-size-exceeded").any() else by_limit
     limit, where, origin = configured, setting.where, None if configured is None else str(setting.known)
-    printed, at = _printed(facts, refused, size.TOTAL_SLACK if how == "body+64k" else 0)
+    slack = size.TOTAL_SLACK if how == "body+64k" else 0
+    printed, at = _printed(facts, refused, slack)
     alike = configured is not None and configured in (printed, (printed or 0) - size.TOTAL_SLACK)
     if printed is not None and not (alike and setting.known == "evidence"):
         # What a refusal prints is known, even where the default is the same number.
         limit, where, origin = configured if alike else printed, at, "printed"
     check_max = integer(setup.setting(facts, "transactionCheckMax", hosts).value)
     return Limits(
-        limit, where, origin, how, str(version) if named else None,
-        rule("transactionCheckMax", NEWEST) if check_max is None else check_max, dledger,
-        bool(rule("decompressesOnPutBack", version)),
+        broker=broker, how=how, max_size=limit, assumed=origin == "default",
+        total_max=None if limit is None or how == "body" else limit + slack,
+        body_max=limit if how in ("body", "body+64k") else None,
+        dledger_max=size.DLEDGER_MAX_RECORD if dledger else None, properties_max=int(rule("propertiesMax", OLDEST)),
+        check_max=rule("transactionCheckMax", NEWEST) if check_max is None else check_max,
+        raw_put_backs=bool(rule("decompressesOnPutBack", version)),
+        where=where, known=origin, version=str(version) if named else None,
     )  # fmt: skip
 
 
@@ -198,18 +194,7 @@ def size_limits(facts: Facts) -> list[dict[str, Any]]:
     Source: store/CommitLog, store/MessageExtEncoder, store/dledger/DLedgerCommitLog.
     """
     known = sorted(set(brokers.half_hosts(facts).values())) if facts.has("messages") else []
-    rows = []
-    for broker in (None, *known):
-        its = limits(facts, broker)
-        slack = size.TOTAL_SLACK if its.how == "body+64k" else 0
-        rows.append({
-            "broker": broker, "how": its.how, "max_size": its.limit, "assumed": its.known == "default",
-            "total_max": None if its.limit is None or its.how == "body" else its.limit + slack,
-            "body_max": its.limit if its.how in ("body", "body+64k") else None,
-            "dledger_max": size.DLEDGER_MAX_RECORD if its.dledger else None, "properties_max": int(rule("propertiesMax", OLDEST)),
-            "check_max": its.check_max, "raw_put_backs": its.raw_put_backs,
-        })  # fmt: skip
-    return rows
+    return [vars(limits(facts, broker)) for broker in (None, *known)]
 
 
 @fold("file string, physical_offset bigint, raw_size bigint", "size_limits", "stored_messages")

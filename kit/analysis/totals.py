@@ -28,13 +28,9 @@ def summary(facts: Facts) -> dict[str, Any]:
     if groups and all(row["without_row"] is None for row in groups):
         counts["without_row"] = None
     # CLUSTER is stored by 4.6.0 and later, which all keep what they discard.
-    knows_discarded = (
-        not groups
-        or facts.rows("discards_stored")[0]["kept"]
-        or any(row["discarded"] or row["cluster"] for row in rows)
-        or facts.has_source("transaction")
-    )
-    counts["discarded"] = counts["discarded"] if knows_discarded else None
+    shown = any(row["discarded"] or row["cluster"] for row in rows) or facts.has_source("transaction")
+    if groups and not shown and not facts.rows("discards_stored")[0]["kept"]:
+        counts["discarded"] = None
     counts["pending"] = counts["pending"] if whole or not counts["pending"] else None
     counts["dead_lettered"] = sum(row["dead"] for row in rows)
     # Behind the end of a file that was cut off there may be more.

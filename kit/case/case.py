@@ -425,8 +425,7 @@ def open_case(
         printed_times.converter(zone)
     options = Options(tz_broker, tz_app, instant(since), instant(until), tuple(sorted(rows)), master, remote)
     case = Case(path, Path(workspace) if workspace is not None else None, lang, options)
-    case.name = without_credentials(elsewhere) if elsewhere else str(path)
     if elsewhere:
-        copies = base / "remote"
-        case.uses(next(folder for folder in path.resolve().parents if folder.parent == copies))
+        case.name = without_credentials(elsewhere)
+        case.uses(next(folder for folder in path.resolve().parents if folder.parent == base / "remote"))
     return case

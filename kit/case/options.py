@@ -42,5 +42,4 @@ class Options:
         return {name: value for name, value in given.items() if value}
 
     def digest(self) -> str:
-        parts = [self.tz_broker, self.tz_app, str(self.since), str(self.until), list(self.rows)]
-        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
+        return hashlib.sha256(json.dumps(self.declared()).encode()).hexdigest()[:12]

@@ -103,7 +103,7 @@ def specs() -> dict[str, Spec]:
     from kit.formats.logs.schema import Options
 
     copies_too = _of(*STORES, replicas=True)
-    commitlog = partial(Spec, source=sources.CommitLogDataSource)
+    commitlog, logs = (partial(Spec, source=kind) for kind in (sources.CommitLogDataSource, sources.LogDataSource))
     # The body of an op record says which half messages it ends, that of the other which offset was corrected.
     wanted = {"body_topics": f"{names.OP_TOPIC},{names.OFFSET_MOVED_TOPIC}", "columns": ",".join(schema.STORED)}
     return {
@@ -112,14 +112,7 @@ def specs() -> dict[str, Spec]:
         "traces": Spec(columns_of("traces"), _of(*STORES), "time", source=sources.TraceDataSource),
         "consumequeue": Spec(columns_of("consumequeue"), _of("consumequeue"), source=sources.ConsumeQueueDataSource),
         "index": Spec(columns_of("index"), _of("index"), "timestamp", source=sources.IndexDataSource),
-        "logs": Spec(
-            Options(events=True).schema,
-            _of(*TEXTS),
-            "ts",
-            True,
-            source=sources.LogDataSource,
-            options={"events": "true"},
-        ),
+        "logs": logs(Options(events=True).schema, _of(*TEXTS), "ts", zoned=True, options={"events": "true"}),
         "config_files": Spec(columns_of("config_files"), _config_files),
         "offsets": Spec(columns_of("offsets"), _with_offsets, "time", dated=True),
         "rows": Spec(columns_of("rows"), _of("rows"), "time", zoned=True),
@@ -258,9 +251,7 @@ def _rows(
 
 def changed(items: Iterable[Item], unread: Unread) -> None:
     """Note the files that were removed, or became shorter, after the inventory."""
-    for item in items:
-        if item.replica_of is not None:
-            continue
+    for item in (each for each in items if each.replica_of is None):
         try:
             left = Path(item.path).stat().st_size
         except OSError as error:
@@ -298,12 +289,8 @@ BRONZE: Final = (
     "files", "limits", *READ_AS,
 )  # fmt: skip
 """What was read, by the names queries use."""
-
-
 AS_MAP: Final = f"""case when {schema.TEXT} <> '' then str_to_map({schema.TEXT}, '\\u0002', '\\u0001') else cast(map() as map<string,string>) end"""
 """The properties of a record, one text in what is stored, as a map."""
-
-
 AS_MESSAGES: Final = [f"{AS_MAP} as properties" if n == "properties" else n for n in schema.FIELDS if n != "body"]
 """The columns of `messages`."""
 

@@ -11,7 +11,8 @@ from kit.i18n import Lang
 from kit.inventory import quotes
 from kit.inventory.inventory import Inventory
 from kit.inventory.model import Ref
-from kit.tables import frames, queries
+from kit.tables import frames
+from kit.tables.queries import HERE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,7 +70,8 @@ class Facts:
 
     def answers(self, question: str, /, **values: Any) -> list[dict[str, Any]]:
         """Return the few rows that answer one of `kit/tables/questions` about these values, as dicts like `rows`."""
-        return self._case.tables.answers(queries.question(question), **values)
+        text = (HERE / "questions" / f"{question}.sql").read_text(encoding="utf-8")
+        return self._case.tables.answers(text, **values)
 
     @property
     def lang(self) -> Lang:
@@ -116,10 +118,8 @@ class Facts:
         log = self.once(f"commitlog {file}", lambda: quotes.commitlog(self.files, file))
         return quotes.record(log, physical_offset, columns)
 
-    # --- what several causes share ------------------------------------------------------------------------------------
-
     def once(self, name: str, work: Callable[[], R]) -> R:
-        """Return the result of the first `work` called under this name; others wait for it."""
+        """Return the result of the first `work` called under this name, for several causes; others wait for it."""
         return self._memo.get(name, work)
 
 

@@ -61,12 +61,6 @@ def fold(columns: str, *reads: str) -> Callable[[F], F]:
 
 
 @functools.cache
-def question(name: str) -> str:
-    """Return the text of a query with values to bind (`questions/*.sql`), for `Facts.answers`."""
-    return (HERE / "questions" / f"{name}.sql").read_text(encoding="utf-8")
-
-
-@functools.cache
 def catalogue() -> Mapping[str, Query]:
     """Return every declared table by name. Raise `ValueError` if two have one name."""
     for module in FOLDS:

@@ -152,10 +152,12 @@ class Tables:
         path = self._case.results_folder() / f"{name}-{self.key(name)}.arrow"
         if not path.exists():
             if query.fold is not None:
-                _write(path, frames.to_arrow(query.fold(self._case.facts), query.columns))
+                table = frames.to_arrow(query.fold(self._case.facts), query.columns)
             else:
                 frame = self._asked(query)
-                _write(path, self._turns.ask(lambda: collect(frame)))
+                table = self._turns.ask(lambda: collect(frame))
+            with disk.replacing(path) as part, pa.ipc.new_file(part, table.schema) as writer:
+                writer.write_table(table)
         with pa.OSFile(str(path)) as file:
             return pa.ipc.open_file(file).read_all()
 
@@ -203,12 +205,3 @@ def collect(frame: DataFrame) -> pa.Table:
     # `toArrow` of PySpark's client has the question planned once more, for its columns.
     ask = getattr(frame, "_to_table", None)
     return plain(frame.toArrow() if ask is None else ask()[0])
-
-
-def _write(path: Path, table: pa.Table) -> None:
-    with (
-        disk.replacing(path) as part,
-        pa.OSFile(str(part), "wb") as file,
-        pa.ipc.new_file(file, table.schema) as writer,
-    ):
-        writer.write_table(table)

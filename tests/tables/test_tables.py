@@ -13,7 +13,7 @@ import kit
 from kit.analysis.sends import attempts
 from kit.rocketmq import names
 from kit.rocketmq.catalogue import EVENTS
-from kit.tables.queries import catalogue, question
+from kit.tables.queries import HERE, catalogue
 from kit.tables.runner import TableFailed, Turns
 
 
@@ -43,7 +43,8 @@ def test_every_question_is_given_the_values_it_binds():
     calls = (node for file in files for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call))
     for call in calls:
         if getattr(call.func, "attr", "") == "answers" and call.args and isinstance(call.args[0], ast.Constant):
-            bound = set(re.findall(r"(?<![:\w]):(\w+)", re.sub(r"--.*", "", question(call.args[0].value))))
+            text = (HERE / "questions" / f"{call.args[0].value}.sql").read_text()
+            bound = set(re.findall(r"(?<![:\w]):(\w+)", re.sub(r"--.*", "", text)))
             given = {each.arg for each in call.keywords}
             assert None in given or given == bound, call.args[0].value
 

@@ -99,20 +99,13 @@ def _printed(facts: Facts) -> Iterator[Subscription]:
 
 def differing(facts: Facts) -> dict[str, list[Pair]]:
     """Return, by group, pairs of clients of one cluster that subscribed differently at the same time."""
-    of_groups = grouped((each.group, each) for each in subscriptions(facts))
-    every = {group: combinations(members[-COMPARED:], 2) for group, members in of_groups.items()}
-    differ = {
-        group: [
-            (a, b)
-            for a, b in pairs
-            if a.client_id != b.client_id
-            and a.topics != b.topics
-            and _overlap(a, b)
-            and not brokers.apart(facts, a.ref.file, b.ref.file)
-        ]
-        for group, pairs in every.items()
-    }
-    return {group: pairs for group, pairs in differ.items() if pairs}
+    differ: dict[str, list[Pair]] = {}
+    for group, members in grouped((each.group, each) for each in subscriptions(facts)).items():
+        for a, b in combinations(members[-COMPARED:], 2):
+            unlike = a.client_id != b.client_id and a.topics != b.topics and _overlap(a, b)
+            if unlike and not brokers.apart(facts, a.ref.file, b.ref.file):
+                differ.setdefault(group, []).append((a, b))
+    return differ
 
 
 def words(subscription: Subscription) -> str:
@@ -264,9 +257,7 @@ def running(facts: Facts) -> list[Block]:
     """
     infos = []
     for file, group in groupby(blocks_of(facts, "consumerRunningInfo"), lambda block: block["file"]):
-        rows: dict[str | None, list[Block]] = {}
-        for block in group:
-            rows.setdefault(next((name for name in _TABLES if name in block), None), []).append(block)
+        rows = grouped((next((name for name in _TABLES if name in block), None), block) for block in group)
         subscribed = rows.get("#SubExpression", ())
         properties = {name: value for block in rows.get(None, ()) for name, value in block.items()}
         times = {b.get("#Topic"): (real(b["#Consume RT"]), b["line"]) for b in rows.get("#Consume RT", ())}

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from kit.analysis import brokers
 from kit.analysis.consumers import consumer_logs, lag
+from kit.formats.printed_times import utc
 from kit.inventory.model import Ref
 from kit.rocketmq import names
 from kit.tables.facts import Facts, memo
@@ -141,15 +142,11 @@ def offset_moves(facts: Facts) -> list[Row]:
     next pull with useServerSideResetOffset), first-start (a new group began at the end of its queues:
     CONSUME_FROM_LAST_OFFSET, `ConsumerManageProcessor.queryConsumerOffset`).
     """
-    requests = _requests(facts)
+    requests, pulls = _requests(facts), [*_refused_pulls(facts)]
+    by_client = {(move["group"], move["topic"]) for move in pulls if move["kind"] == DELETED}
+    stored = [*_stored(facts, by_client)]
+    each = [*_resets(facts, requests), *pulls, *stored, *_corrected(facts, by_client, stored), *_first_starts(facts)]
     moves: dict[tuple[Any, ...], Row] = {}
-    each = (
-        *_resets(facts, requests),
-        *_refused_pulls(facts),
-        *_stored(facts),
-        *_corrected(facts),
-        *_first_starts(facts),
-    )
     for number, move in enumerate(each):
         if move["start"] != move["end"]:
             queue = (move["broker"] or "", move["queue_id"]) if move["queue_id"] is not None else ("", -1 - number)
@@ -183,10 +180,9 @@ def is_beyond_the_end(row: Row) -> bool:
     return None not in (row["offset"], row["max_offset"]) and row["offset"] > row["max_offset"]
 
 
-def _corrected(facts: Facts) -> Iterator[Row]:
+def _corrected(facts: Facts, by_client: set[tuple[str, str]], moves: list[Row]) -> Iterator[Row]:
     """Yield the moves to what is not deleted that only the broker's log shows: it names no queue."""
-    by_client = _deleted_by_client(facts)
-    known = {(move["group"], move["topic"], move["start"]) for move in _stored(facts)}
+    known = {(move["group"], move["topic"], move["start"]) for move in moves}
     known |= {(r["group"], r["topic"], r["requested"]) for r in lines(facts, "offset-not-corrected")}  # of a slave
     for row in lines(facts, "offset-too-small"):
         group, topic, offset, least = row["group"], row["topic"], row["requested"], row["min_offset"]
@@ -201,17 +197,11 @@ def _corrected(facts: Facts) -> Iterator[Row]:
             yield _move(DELETED, row, offset, least, exact=True, queue_id=queue)
 
 
-def _deleted_by_client(facts: Facts) -> set[tuple[str, str]]:
-    """Return the groups and topics whose moves to what is not deleted a client's log shows."""
-    return {(move["group"], move["topic"]) for move in _refused_pulls(facts) if move["kind"] == DELETED}
-
-
-def _stored(facts: Facts) -> Iterator[Row]:
+def _stored(facts: Facts, by_client: set[tuple[str, str]]) -> Iterator[Row]:
     """Yield the moves to what is not deleted that no client's log shows, but the broker's store: messages of its own.
 
     A group that asked for offset 0 may have been new: nothing there says it.
     """
-    by_client = _deleted_by_client(facts)
     for row in facts.rows("moved_events") if facts.has("messages") else ():
         complete = None not in (row["queue_id"], row["requested"], row["next"]) and not row["kept"]
         if complete and 0 < row["requested"] < row["next"] and (row["group"], row["topic"]) not in by_client:
@@ -261,12 +251,8 @@ def _resets(facts: Facts, requests: dict[tuple[str, str], Any]) -> Iterator[Row]
     """Yield the queues that a reset moved, by the best source of each: a client's commit, the command, the next pull."""
     for (group, topic), (at, to) in requests.items():
         texts = lines(facts, "pull-started", "consumer-offset-back", group=group, topic=topic)
-        soon = [
-            r
-            for r in reversed(texts)
-            if r["queue_id"] is not None
-            if at is None or r["first"] is None or at - BEFORE <= r["first"] <= at + TAKES_EFFECT
-        ]
+        numbered = (r for r in reversed(texts) if r["queue_id"] is not None)
+        soon = [r for r in numbered if None in (at, r["first"]) or at - BEFORE <= r["first"] <= at + TAKES_EFFECT]
         moves = {_queue(r): _move("", r, None, r["offset"]) for r in soon if r["event"] == "pull-started"}
         for row in _commands(facts):
             if (row["group"], row["topic"]) == (group, topic):
@@ -280,18 +266,13 @@ def _resets(facts: Facts, requests: dict[tuple[str, str], Any]) -> Iterator[Row]
                 moves[queue] = _move("", named, row["stored"], row["requested"], exact=True)
         own = [row for row in copies(facts) if (row["group"], row["topic"]) == (group, topic)]
         before = [row for row in own if at and row["time"] and row["time"] <= at]
+        # For the end, or for the moment in which it was asked for (`-s now`).
+        to_the_end = to == -1 or bool(at and to and to >= utc(at - BEFORE).timestamp() * 1000)
         for queue, move in sorted(moves.items()):
             starts = [row["offset"] for row in before if row["queue_id"] == queue[1] and _may_be(facts, row, queue[0])]
             start = next(reversed(starts), None) if move["start"] is None else move["start"]
-            ahead = move["end"] > start if start is not None else _to_the_end(at, to)
+            ahead = move["end"] > start if start is not None else to_the_end
             yield move | {"kind": "skip" if ahead else "reset", "start": start}
-
-
-def _to_the_end(at: dt.datetime | None, to: int | None) -> bool:
-    """Return whether a reset asked for the end, or for the moment in which it was asked for (`-s now`)."""
-    if at is None or to is None:
-        return to == -1
-    return to == -1 or to >= (at - BEFORE).replace(tzinfo=dt.UTC).timestamp() * 1000
 
 
 def _queue(row: Row) -> tuple[str, int]:

@@ -113,13 +113,10 @@ def _passed(facts: Facts, record: Row, group: str, complete: bool) -> tuple[str,
     `complete`: every ledger of the group is there.
     """
     topic, queue, offset = record["topic"], record["queue_id"], record["queue_offset"]
-    for move in facts.rows("offset_moves"):
-        same = (move["group"], move["topic"], move["queue_id"]) == (group, topic, queue) and move["kind"] != "reset"
-        if (
-            same
-            and brokers.may_be(facts, record["file"], move["broker"])
-            and (move["start"] or 0) <= offset < move["end"]
-        ):
+    moves = (m for m in facts.rows("offset_moves") if m["kind"] != "reset" and (m["start"] or 0) <= offset < m["end"])
+    for move in moves:
+        same = (move["group"], move["topic"], move["queue_id"]) == (group, topic, queue)
+        if same and brokers.may_be(facts, record["file"], move["broker"]):
             values = {"start": move["start"], "end": move["end"]}
             return f"skipped-{move['kind']}", (offsets.ref(facts, move),), values
     expressions: dict[str, Ref] = {}
@@ -146,15 +143,11 @@ def matches(expression: str, tag: str | None) -> bool | None:
 
 def _position(facts: Facts, record: Row, group: str) -> tuple[int, int | None, tuple[Ref, ...]] | None:
     """Return (offset, end of the queue then, the line) of the last known position of a group in a copy's queue."""
-    rows = lag.last_positions(facts, group, record["topic"]).to_dict("records")
-    own = [
-        row
-        for row in rows
-        if row["queue_id"] == record["queue_id"] and brokers.may_be(facts, record["file"], row["broker"])
-    ]
-    if not own:
+    last = lag.last_positions(facts, group, record["topic"])
+    rows = last[last["queue_id"] == record["queue_id"]].to_dict("records")
+    row = next((row for row in reversed(rows) if brokers.may_be(facts, record["file"], row["broker"])), None)
+    if row is None:
         return None
-    row = own[-1]
     at = next((int(row[name]) for name in ("offset", "begin") if pd.notna(row[name])), 0)
     refs = (facts.ref(row["file"], int(row["line"])),) if pd.notna(row["line"]) else ()
     return at, None if pd.isna(row["end"]) else int(row["end"]), refs

@@ -40,7 +40,6 @@ HALVES: Final = (stages.HALF, stages.CHECK_BACK)
 _SENT_BACK: Final = (stages.SCHEDULE, stages.RETRY, stages.DLQ)
 _NEVER: Final = dt.datetime.max  # noqa: DTZ901 - all are naive UTC
 TOLD: Final = ("type", "group", "client_host", "time", "cost_ms", "success", "retry_times", "state", "request_id")
-LISTS: Final = ("records", "ops", "handled", "consumers", "traces", "mentions", "gaps")
 TEXTS: Final = ("log", "text", "mqadmin", "rows", "sends")
 
 
@@ -102,8 +101,11 @@ def _life(case: Case, life: Row, quoted: mentions.Mentions) -> dict[str, Any]:
     more = ((file, n) for file, n in counts.items() if kept[file] < n)
     missing += [_gap("unquoted", file=file, count=n, kept=kept[file]) for file, n in more]
     mentioned = [{"file": m.file, "line": m.line, "text": m.text, "word": m.word} for m in lines]
-    lists: tuple[list[Any], ...] = (records, ops, handled, consumers, told, mentioned, missing)
-    plain = {name: [_plain(row, facts.lang) for row in rows] for name, rows in zip(LISTS, lists, strict=True)}
+    lists = {
+        "records": records, "ops": ops, "handled": handled, "consumers": consumers, "traces": told,
+        "mentions": mentioned, "gaps": missing,
+    }  # fmt: skip
+    plain = {name: [_plain(row, facts.lang) for row in rows] for name, rows in lists.items()}
     return {"id": asked, "kind": _kind(asked, keys, records), "uniq_keys": keys, **plain}
 
 
@@ -220,13 +222,10 @@ def named_copies(facts: Facts, of: Iterable[str]) -> list[Row]:
     places = facts.answers("copy_places", names=wanted)[0] if wanted else {"first": None}
     if places["first"] is None:
         return []
-    return [_completed(row) for row in facts.answers("copies", names=wanted, **places)]
-
-
-def _completed(row: Row) -> Row:
-    """Return a row of `message_copies` with its properties as a dict."""
-    properties = as_dict(str(row["properties_text"] or ""))
-    return {name: row[name] for name in row if name not in ("id", "properties_text")} | {"properties": properties}
+    rows = facts.answers("copies", names=wanted, **places)
+    for row in rows:
+        row["properties"] = as_dict(row.pop("properties_text") or "")
+    return rows
 
 
 def _with_linked(facts: Facts, rows: Iterable[Row]) -> list[Row]:
@@ -298,7 +297,8 @@ class _Earlier:
             return _half_id(record) if _half_id(record) in ids else None
         delayed = stage in (stages.DUE, stages.RETRY, stages.DLQ, stages.LEAKED) and (record["topic"], times)
         read = self.waits.get(stages.HALF if stage in (stages.CHECK_BACK, stages.DISCARDED) else delayed)
-        if read is None and (stage in (stages.RETRY, stages.DLQ) or (stage == stages.SCHEDULE and _back(record))):
+        sent_back = stage in _SENT_BACK and (stage != stages.SCHEDULE or record.get("consumer_group") is not None)
+        if read is None and sent_back:
             # The latest copy that a consumer was given before this retry.
             given = [each for n, each in self.visible.items() if n < times]
             read = max(given, key=_store_order, default=None)
@@ -321,11 +321,6 @@ class _Earlier:
             return "commit-again" if (stage, None) in self.seen else "commit"
         prepared = (record["sys_flag"] & names.TRANSACTION_MASK) == names.TRANSACTION_PREPARED
         return "retry-prepared" if stage == stages.RETRY and prepared else stage
-
-
-def _back(record: Row) -> bool:
-    """Return whether a waiting record was sent back by a consumer."""
-    return record.get("consumer_group") is not None
 
 
 def with_lineage(records: list[Row]) -> list[Row]:
@@ -381,7 +376,7 @@ def _when(at: dt.datetime | None) -> str | None:
 
 def _broken(own: list[Row]) -> Iterator[dict[str, Any]]:
     first = own[0]
-    waits = first["stage"] == stages.SCHEDULE and not _back(first)
+    waits = first["stage"] == stages.SCHEDULE and first.get("consumer_group") is None  # of no consumer
     if first["stage"] not in (stages.ORIGINAL, stages.HALF) and not waits:
         yield _gap("first-missing", first)
     yield from (_gap("uniq-missing", r, link=r.get("link") or "?") for r in own if r["uniq_key"] is None)

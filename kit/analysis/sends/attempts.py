@@ -121,15 +121,10 @@ def send_calls(facts: Facts) -> pd.DataFrame:
     # is not retried ends it at once.
     late = (each["kind"] == "CLIENT_TIMEOUT") & each["broker"].notna()
     threw = each["thrown"].eq(True) | late | (each["attempts"] >= whole)
-    if not busy_is_retried(facts):
-        threw |= each["kind"].isin(BUSY_CODE)
-    return each[threw].reset_index(drop=True).rename_axis("call").reset_index()
-
-
-def busy_is_retried(facts: Facts) -> bool:
-    """Return whether every client known here retries SYSTEM_BUSY (5.3.0 and later)."""
     known = setup.client_versions(facts)
-    return bool(known) and all(2 in versions.rule("retriedResponseCodes", Version.parse(v)) for v in known)
+    if not known or any(2 not in versions.rule("retriedResponseCodes", Version.parse(v)) for v in known):
+        threw |= each["kind"].isin(BUSY_CODE)  # clients of 5.3.0 and later retry SYSTEM_BUSY
+    return each[threw].reset_index(drop=True).rename_axis("call").reset_index()
 
 
 def quotes(facts: Facts, kinds: tuple[str, ...], most: int = 3) -> tuple[Ref, ...]:

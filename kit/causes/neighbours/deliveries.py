@@ -126,7 +126,7 @@ def schedule_blocked(facts: Facts) -> Observed:
     rows = facts("size_refusals")
     failed, named = rows[rows["repeated"]], sizes.for_size(rows, "schedule")
     known, too_large, blocked = sizes.limits(facts), None, pd.DataFrame({"queue_id": []})
-    if facts.has("messages") and known.limit is not None and known.how is not None:
+    if facts.has("messages") and known.max_size is not None and known.how is not None:
         misfits = facts("schedule_misfits")
         too_large = misfits[misfits["kind"] == "too_large"]
         blocked = too_large[too_large["nth"] == 1]
@@ -141,7 +141,7 @@ def schedule_blocked(facts: Facts) -> Observed:
         "count": count,
         "for_size": max(int(failed.loc[failed["status"].isin(FOR_SIZE), "count"].sum()), by_store),
         "failed_deliveries": count if count or shown_by.has(facts, "store.log | broker.log") else None,
-        "limit": known.limit,
+        "limit": known.max_size,
         "undeliverable_records": None if too_large is None else int(too_large["records"].max() if len(too_large) else 0),
         "levels": levels or None, "blocked_levels": levels,
         "waiting_behind": int(blocked["waiting"].sum()) if len(blocked) else None,

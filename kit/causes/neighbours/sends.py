@@ -79,7 +79,7 @@ def client_oversize_reject(facts: Facts) -> Observed:
         "broker": broker, "client": client, "happened": happened, "of_properties": bool(of_properties),
         "sized": happened and rejects.sized, "largest_refused_record": rejects.largest,
         # 4.9.4 and later print the limit itself.
-        "printed_limit": known.limit if broker and known.how == "total" and not of_properties else None,
+        "printed_limit": known.max_size if broker and known.how == "total" and not of_properties else None,
     }  # fmt: skip
     quotes = {
         "refused-at-once": (*rejects.broker_refs, *rejects.client_refs)[:4] if happened else (),

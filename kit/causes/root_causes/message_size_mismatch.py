@@ -36,7 +36,7 @@ def observe(facts: Facts) -> Observed:
     named, failed = sizes.for_size(rows, "put_back"), rows[rows["event"] == "put-back-failed"]
     lines = rows.loc[[*named.index, *failed.index]]
     of_properties = bool(len(named)) and bool((named["event"] == "properties-too-long").all())
-    limit = PROPERTIES if of_properties else known.limit
+    limit = PROPERTIES if of_properties else known.max_size
     # The half messages that a log names as refused, by their ids or sizes.
     ids = failed["msg_id"].dropna().str.upper().nunique()
     by_size = not named[["total", "body"]].dropna().empty
@@ -66,7 +66,7 @@ def observe(facts: Facts) -> Observed:
         "count": max(int(named["count"].sum()), int(failed["count"].sum())) or failing.count,
         "looked": check_log or store_log or none_refused,
         "safe_body_bytes": safe or None, "safest": str(size.max_message_size(min(bodies))) if bodies else None,
-        "more": max(wanted) - known.limit if wanted and known.limit is not None else None,
+        "more": max(wanted) - known.max_size if wanted and known.max_size is not None else None,
     }  # fmt: skip
     quotes = {
         "limit": (known.where,) if known.where and not of_properties else (), "refused-at-once": rejects.broker_refs,
@@ -77,8 +77,8 @@ def observe(facts: Facts) -> Observed:
     observed.values["looping"] = observed.values["looping_half_messages"] or len(records) or None
     if happened:
         _refused(facts, observed, lines, over or records)
-    if (row := next(iter(over or records), None)) and known.limit is not None and not of_properties:
-        observed.values |= {"record": row, "wanted": row.next_size, "over": max(row.next_size - known.limit, 0)}
+    if (row := next(iter(over or records), None)) and known.max_size is not None and not of_properties:
+        observed.values |= {"record": row, "wanted": row.next_size, "over": max(row.next_size - known.max_size, 0)}
     if records or at_risk:
         _queue(facts, observed)
     if len(lines) and observed.values["count"] > 1:

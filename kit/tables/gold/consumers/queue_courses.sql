@@ -29,23 +29,17 @@ with known as (
     order by if(dated, time, null), reached, topic_end, file, line nulls first) as nth
   from together
 ), timed as (
-  select *, row_number() over (partition by `group`, topic, broker, queue_id order by nth) as place,
-    row_number() over (partition by `group`, topic, broker, queue_id order by nth desc) as back,
-    count(case when source = 'progress' then 1 end) over (partition by `group`, topic, broker, queue_id, file, time) as outputs
+  select *, count(case when source = 'progress' then 1 end) over (partition by `group`, topic, broker, queue_id, file, time) as outputs
   from looks where not at_least and waiting is not null
 ), courses as (
   select `group`, topic, broker, queue_id, max(waiting) as peak, greatest(count(distinct time), max(outputs), count(distinct reached)) as times,
-    max(case when place = 1 then offset end) as first_offset, max(case when place = 1 then reached end) as first_end,
-    max(case when place = 1 then waiting end) as first_lag, max(case when place = 1 then time end) as first,
-    max(case when place = 1 then begin end) as begin,
-    max(case when back = 1 then offset end) as last_offset, max(case when back = 1 then reached end) as last_end,
-    max(case when back = 1 then waiting end) as last_lag, max(case when back = 1 then time end) as last
+    min_by(offset, nth) as first_offset, min_by(reached, nth) as first_end, min_by(waiting, nth) as first_lag, min_by(time, nth) as first,
+    min_by(begin, nth) as begin, max_by(offset, nth) as last_offset, max_by(reached, nth) as last_end, max_by(waiting, nth) as last_lag,
+    max_by(time, nth) as last
   from timed group by `group`, topic, broker, queue_id
 ), steps as (
-  select *, lag(offset) over (partition by `group`, topic, broker, queue_id order by nth) as offset_before,
-    lag(reached) over (partition by `group`, topic, broker, queue_id order by nth) as reached_before,
-    lag(waiting) over (partition by `group`, topic, broker, queue_id order by nth) as waiting_before
-  from looks
+  select *, lag(offset) over earlier as offset_before, lag(reached) over earlier as reached_before, lag(waiting) over earlier as waiting_before
+  from looks window earlier as (partition by `group`, topic, broker, queue_id order by nth)
 ), runs as (
   select *, sum(if(offset <=> offset_before and reached >= reached_before and waiting_before > 0, 0, 1)) over (
     partition by `group`, topic, broker, queue_id order by nth rows between unbounded preceding and current row) as run
@@ -61,17 +55,13 @@ with known as (
   from stays
   where stand_end > reached_first and (undated > 0 or stand_last = stand_first
     or unix_micros(stand_last) - unix_micros(stand_first) >= if(copied <=> stand_last, 15000000, 5000000))
-), meanwhile as (
-  select s.`group`, s.topic, s.broker, s.queue_id, o.broker as other_broker, o.queue_id as other_queue, o.offset, o.reached,
-    row_number() over (partition by s.`group`, s.topic, s.broker, s.queue_id, o.broker, o.queue_id order by o.nth) as place,
-    row_number() over (partition by s.`group`, s.topic, s.broker, s.queue_id, o.broker, o.queue_id order by o.nth desc) as back
+), spans as (
+  select s.`group`, s.topic, s.broker, s.queue_id, count(*) as n, min_by(o.reached, o.nth) as waited, min_by(o.offset, o.nth) as came_from,
+    max_by(o.offset, o.nth) as got_to
   from stands s join looks o on o.`group` = s.`group` and o.topic = s.topic
     and ((s.stand_first < s.stand_last and o.time between s.stand_first and s.stand_last) or array_contains(s.outputs, concat(o.output, o.file)))
   where s.nth = 1 and (o.broker <> s.broker or o.queue_id <> s.queue_id)
-), spans as (
-  select `group`, topic, broker, queue_id, count(*) as n, max(case when place = 1 then reached end) as waited,
-    max(case when place = 1 then offset end) as came_from, max(case when back = 1 then offset end) as got_to
-  from meanwhile group by `group`, topic, broker, queue_id, other_broker, other_queue
+  group by s.`group`, s.topic, s.broker, s.queue_id, o.broker, o.queue_id
 ), passed as (
   select `group`, topic, broker, queue_id, count(*) as others from spans
   where n > 1 and waited <= got_to and got_to > coalesce(came_from, 0)

@@ -11,11 +11,9 @@ with events as (
     try_cast(get_json_object(body, '$.offsetRequest') as bigint) as requested, try_cast(get_json_object(body, '$.offsetNew') as bigint) as next
   from events
 ), counted as (
-  select *, count(*) over (partition by `group`, topic, broker, queue_id, requested, next) as n,
-    min(store_timestamp) over (partition by `group`, topic, broker, queue_id, requested, next) as first,
-    max(store_timestamp) over (partition by `group`, topic, broker, queue_id, requested, next) as last,
+  select *, count(*) over alike as n, min(store_timestamp) over alike as first, max(store_timestamp) over alike as last,
     row_number() over (partition by `group`, topic, broker, queue_id, requested, next order by store_timestamp nulls last, file, physical_offset) as nth
-  from moves
+  from moves window alike as (partition by `group`, topic, broker, queue_id, requested, next)
 ), firsts as (
   select *, row_number() over (order by file, physical_offset) as number from counted where nth = 1
 ), kept as (

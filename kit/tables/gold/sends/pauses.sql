@@ -19,9 +19,8 @@ with stored as (
     select *, n_misplaced > 0.02 * n_host as one_of_many, n_host >= 20 or n_host >= 0.02 * max(n_host) over () as counts from hosts
   ) where counts and (one_of_many or n > misplaced)
 ), steps as (
-  select store_host, bin, first as end_ms, lag(last) over (partition by store_host order by bin) as start_ms,
-    lag(first) over (partition by store_host order by bin) as first_before, lag(n) over (partition by store_host order by bin) as n_before
-  from bins
+  select store_host, bin, first as end_ms, lag(last) over before as start_ms, lag(first) over before as first_before, lag(n) over before as n_before
+  from bins window before as (partition by store_host order by bin)
 ), holes as (
   select store_host, bin, start_ms, end_ms, n_before / (start_ms - first_before + 1) as rate from steps where end_ms - start_ms >= 200
 ), late as (
@@ -42,10 +41,9 @@ with stored as (
   from waits
 ), bursts as (
   select store_host, start_ms, end_ms, waiters, rate, proven,
-    lag(proven) over (partition by store_host order by end_ms) and lead(proven) over (partition by store_host order by end_ms)
-      and start_ms - lag(end_ms) over (partition by store_host order by end_ms) <= 500
-      and lead(start_ms) over (partition by store_host order by end_ms) - end_ms <= 500 as between_proven
-  from judged
+    lag(proven) over beside and lead(proven) over beside and start_ms - lag(end_ms) over beside <= 500
+      and lead(start_ms) over beside - end_ms <= 500 as between_proven
+  from judged window beside as (partition by store_host order by end_ms)
 )
 select store_host, start_ms, end_ms, waiters from bursts
 where proven or (coalesce(between_proven, false) and coalesce(rate, 0) * (end_ms - start_ms) >= 10)

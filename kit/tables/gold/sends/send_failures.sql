@@ -44,12 +44,10 @@ with marked as (
   from texts
 ), pairs as (
   select *, role = 'call' and source = 'text' and message rlike '^(?:#{1,6} |Subject: )' and count(*) over (partition by file, named) > 1 as title,
-    ts is null and lag(role) over (partition by file order by line) = 'attempt'
-      and lag(line + lines) over (partition by file order by line) = line as behind,
-    case when lead(role) over (partition by file order by line) = 'call' and lead(ts) over (partition by file order by line) is null
-      and lead(line) over (partition by file order by line) = line + lines
-      then nullif(lead(named) over (partition by file order by line), 'OTHER') end as exception
-  from roles
+    ts is null and lag(role) over beside = 'attempt' and lag(line + lines) over beside = line as behind,
+    case when lead(role) over beside = 'call' and lead(ts) over beside is null and lead(line) over beside = line + lines
+      then nullif(lead(named) over beside, 'OTHER') end as exception
+  from roles window beside as (partition by file order by line)
 ), counted as (
   select * from pairs
   where not coalesce(behind, false) and not title and (role <> 'call' or from_send or (named <> 'OTHER' and coalesce(source, 'client') <> 'client'
