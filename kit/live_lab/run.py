@@ -63,7 +63,10 @@ def run(
         raise LabError(ERRORS["not_empty"].say(path=str(out)))
     releases = Version.parse(broker or scenario.broker), Version.parse(client or scenario.client)
     java = jars.java()
-    paths = jars.names(releases[0]), jars.classpath("server", releases[0]), jars.classpath("client", releases[1])
+    # All are fetched before anything starts, first what nothing stands in for: it says which release cannot run.
+    jars.classpath("server", releases[0])
+    classpath = jars.classpath("client", releases[1])
+    jars.names(releases[0])
     began = time.monotonic()
     folder = out.resolve() / RUN
     folder.mkdir(parents=True)
@@ -71,7 +74,7 @@ def run(
     with handling(signal.default_int_handler, signal.SIGTERM), Processes(java, WHOLE) as processes:
         topics = sorted({app["topic"] for app in scenario.apps.values()})
         lab = cluster.start(processes, releases[0], folder, scenario.config, topics)
-        live = _Live(processes, lab, scenario, folder, paths[-1])
+        live = _Live(processes, lab, scenario, folder, classpath)
         over = live.go(watch)
         cluster.admin(processes, lab, _commands(lab, scenario, folder), folder / "broker" / "mqadmin")
         # As somebody copies them from hosts that run: no application's log mentions the broker's end, no broker's of
