@@ -244,7 +244,8 @@ def _commands(facts: Facts) -> Iterator[Row]:
         line = asked.get(row["file"], {})
         place = {name: row[name] or line.get(name) for name in ("group", "topic")}
         if row["reset_to"] is not None and row["broker"] and all(place.values()):
-            yield row | place | {"timestamp": line.get("timestamp"), "first": None}
+            to_end = row["command"] == "skipAccumulatedMessage"  # it takes no time
+            yield row | place | {"timestamp": -1 if to_end else line.get("timestamp"), "first": None}
 
 
 def _resets(facts: Facts, requests: dict[tuple[str, str], Any]) -> Iterator[Row]:

@@ -8,7 +8,8 @@ with counted as (
     count(*) - count(start) as without_start, min(at) as first, max(at) as last, min(asked) as asked
   from moved_ranges group by kind, `group`, topic
 ), by_kind as (
-  select *, case when kind in ('reset', 'beyond-end') then 0 when kind = 'skip' and not exact then null else coalesce(skipped, 0) end as skipped_of_kind,
+  select *, case when kind = 'reset' and without_start > 0 or kind = 'skip' and not exact then null when kind in ('reset', 'beyond-end') then 0
+      else coalesce(skipped, 0) end as skipped_of_kind,
     case when kind not in ('reset', 'beyond-end') then 0 when counted then handled_again when exact then coalesce(repeated, 0) end as again_of_kind
   from counted
 )
