@@ -80,9 +80,7 @@ def is_local(time: str | None) -> bool:
 
 
 def when(text: str | None, *, month_first: bool = False) -> dt.datetime | None:
-    """Read a time as tables print it (ISO, slashes, Chinese, day first, digits, epoch), without a zone where none is
-    printed; None for anything else.
-    """
+    """Read a time as tables print it (ISO, Chinese, day first, digits, epoch), without a zone if it has none."""
     text = (text or "").strip()
     if not 10 <= len(text) <= 40:
         return None
@@ -104,9 +102,7 @@ def when(text: str | None, *, month_first: bool = False) -> dt.datetime | None:
 
 
 def of_line(match: re.Match[bytes]) -> dt.datetime | None:
-    """Return the time that `IN_LINE` matched, without a zone where none is printed; None where the calendar has no such
-    time.
-    """
+    """Return the time that `IN_LINE` matched, without a zone where none is printed; None where no calendar has it."""
     *fields, own = match.groups()
     at = _time(*fields, zone=(own or b"").decode())
     return at if at and instant(ms(at)) is not None else None

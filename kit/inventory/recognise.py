@@ -67,7 +67,8 @@ class Head:
 
     def plain_text(self, **detail: Any) -> Kind:
         """Return the kind of a text of which nothing else is known."""
-        return "text", {"source": "text", "layout": "unknown", "encoding": delimited.not_utf8(self.text), **detail}
+        encoding = None if (self.codec or "utf-8").startswith("utf-8") else self.codec
+        return "text", {"source": "text", "layout": "unknown", "encoding": encoding, **detail}
 
     def at(self, place: int) -> bytes:
         return os.pread(self.handle, HEAD, place)
@@ -285,10 +286,7 @@ _OF_CONTENT: Final = ("text_sha256", "same")
 
 
 def without_rows(items: list[Item]) -> list[Item]:
-    """Return the items with tables without rows recognised too: by the header of another table of the evidence.
-
-    An empty ledger is evidence: nothing was handled there.
-    """
+    """Recognise tables without rows by the header of another: an empty ledger shows that nothing was handled there."""
     heads: dict[bytes, Item] = {}
     for item in items:
         if item.kind in ("rows", "sends") and item.detail.get("dialect") is not None:

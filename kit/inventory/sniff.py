@@ -30,9 +30,10 @@ def sniff(head: bytes, name: str) -> dict[str, Any] | None:
     from kit.formats.tables import delimited, metrics, mqadmin
 
     head = head[:SAMPLE].lstrip(b"\0")
-    if delimited.encoding(head) is None or not head.strip():
+    codec = delimited.encoding(head)
+    if codec is None or not head.strip():
         return None
-    encoding = delimited.not_utf8(head)
+    encoding = None if codec.startswith("utf-8") else codec
     if mqadmin.sniff(head):
         return {"source": "mqadmin", "layout": "mqadmin", "encoding": encoding}
     whole = len(head) < SAMPLE

@@ -81,10 +81,7 @@ def _is_one_word(one: str, other: str) -> bool:
 
 
 def of(case: Case, files: Iterable[Path], more: Iterable[str], own: Callable[[str], bool]) -> Originals:
-    """Gather the originals of a case whose first word is in these files: a hundred million keys are never held at once.
-
-    `more`: paths of this machine.
-    """
+    """Gather the originals whose first word is in these files, and `more`: of millions of keys few are held at once."""
     words = {token for path in files for text in texts(path) for token in TOKEN.findall(text)}
     names: set[str] = set()
     addresses: set[Address] = set()

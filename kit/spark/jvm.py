@@ -61,9 +61,7 @@ def _places() -> Iterator[tuple[str, Path]]:
 
 
 def _about(executable: Path) -> str:
-    """Return the contents of the `release` file, which every JDK of the last ten years has: starting a JVM to ask takes
-    a good part of a second.
-    """
+    """Return the `release` file, which every JDK of the last ten years has: starting one takes most of a second."""
     try:
         return (executable.resolve().parent.parent / "release").read_text(encoding="utf-8", errors="replace")
     except OSError:

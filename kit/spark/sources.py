@@ -265,10 +265,7 @@ def narrow(wanted: Wanted, item: ds.Filter) -> Wanted:
 
 
 class TraceDataSource(CommitLogDataSource):
-    """`spark.read.format("rocketmq.trace").load(path)`: one row per trace context, of the trace topic or another's.
-
-    Option `files` as for `rocketmq.commitlog`.
-    """
+    """`rocketmq.trace`: one row per trace context. Option `files` as for `rocketmq.commitlog`."""
 
     format = "rocketmq.trace"
 
@@ -352,7 +349,7 @@ def pieces(file: LogFile, chunk: int | None = None) -> Iterator[Piece]:
 
 
 class ConsumeQueueDataSource(Source):
-    """`spark.read.format("rocketmq.consumequeue").load(path)`: one row per unit. `files` as for `rocketmq.commitlog`."""
+    """`rocketmq.consumequeue`: one row per unit. Option `files` as for `rocketmq.commitlog`."""
 
     format = "rocketmq.consumequeue"
     kinds = ("consumequeue",)
@@ -364,7 +361,7 @@ class ConsumeQueueDataSource(Source):
 
 
 class IndexDataSource(Source):
-    """`spark.read.format("rocketmq.index").load(path)`: one row per entry. Option `files` as for `rocketmq.commitlog`."""
+    """`rocketmq.index`: one row per entry. Option `files` as for `rocketmq.commitlog`."""
 
     format = "rocketmq.index"
     kinds = ("index",)

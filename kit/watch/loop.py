@@ -42,16 +42,12 @@ SOON: Final = 1800.0
 """A disk that will be full within this many seconds is reported."""
 RATE: Final = 60.0
 """Seconds over which the growth of disk usage is measured."""
-
 SHOWN: Final = 86_400.0
 """Most seconds until a disk is full that are worth a figure."""
 
 
 class WatchState(msgspec.Struct, forbid_unknown_fields=True):
-    """The state of a watch between runs.
-
-    `time`: of the last step that reached the present; `untold`: alerts not sent when the process ended.
-    """
+    """What is kept between runs. `time`: of the last step that reached the present; `untold`: alerts not sent yet."""
 
     places: following.State = {}
     episodes: Episodes = msgspec.field(default_factory=Episodes)

@@ -52,13 +52,8 @@ _FEW: Final = ("file", "topic", "born_host", "store_host", "body_codec", "tags",
 _CODED: Final = dict.fromkeys(_FEW, TEXTS)
 _TYPES: Final = {**FIELDS, TEXT: pa.string(), **_CODED, **dict.fromkeys(("original", TRACED, MISPLACED), pa.bool_())}
 STORED: Final = (
-    *(each for each in FIELDS if each != "properties"),
-    TEXT,
-    *PROMOTED_COLUMNS,
-    *LINEAGE,
-    TRACED,
-    MISPLACED,
-)
+    *(each for each in FIELDS if each != "properties"), TEXT, *PROMOTED_COLUMNS, *LINEAGE, TRACED, MISPLACED,
+)  # fmt: skip
 """Columns of `messages` as the workspace keeps them."""
 
 SKIPPED: Final = columns_of("skipped")

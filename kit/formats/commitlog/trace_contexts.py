@@ -27,9 +27,7 @@ _TYPES: Final = {field.name: field.type for field in TRACES}
 
 
 def contexts(text: str) -> Iterator[dict[str, Any]]:
-    """Yield one row for each context in the body of a trace message; rows that do not fit their type have a
-    `problem`.
-    """
+    """Yield one row for each context in the body of a trace message; those that do not fit have a `problem`."""
     for piece in text.split(chr(f.TRACE_CONTEXT)):
         fields = piece.split(chr(f.TRACE_FIELD))
         while fields and fields != [""]:

@@ -55,8 +55,16 @@ def sniff(head: bytes | np.ndarray, file: str = "") -> dict[str, Any] | None:
     if not buf.any():
         known = place(file)
         return {"kind": "consumequeue", "unit": known[0]} if known and len(buf) else None
-    unit = "plain" if _plain(buf) else "batch" if _batch(buf) else None
-    return {"kind": "consumequeue", "unit": unit} if unit else None
+    plain, batch = (_ordered(_units(buf, layout)) for layout in (PLAIN, BATCH))
+    if plain is not None:
+        code = plain["tags_code"].astype(np.int64)
+        if ((np.abs(code) <= 2**31) | ((code > _MS[0]) & (code < _MS[1])) | (code < _EXT_ADDRESS)).all():
+            return {"kind": "consumequeue", "unit": "plain"}
+    if batch is not None and len(batch):
+        sizes, offsets, time = batch["batch_size"], batch["base_offset"], batch["store_time"]
+        if ((sizes > 0) & (offsets >= 0) & (time > _MS[0]) & (time < _MS[1])).all():
+            return {"kind": "consumequeue", "unit": "batch"}
+    return None
 
 
 def _units(buf: np.ndarray, dtype: np.dtype) -> np.ndarray:
@@ -79,26 +87,8 @@ def _ordered(units: np.ndarray) -> np.ndarray | None:
     return units if good and (count or filler.any()) else None
 
 
-def _plain(buf: np.ndarray) -> bool:
-    units = _ordered(_units(buf, PLAIN))
-    if units is None:
-        return False
-    code = units["tags_code"].astype(np.int64)
-    return bool(((np.abs(code) <= 2**31) | ((code > _MS[0]) & (code < _MS[1])) | (code < _EXT_ADDRESS)).all())
-
-
-def _batch(buf: np.ndarray) -> bool:
-    units = _ordered(_units(buf, BATCH))
-    if units is None or not len(units):
-        return False
-    time = units["store_time"]
-    return bool(((units["batch_size"] > 0) & (units["base_offset"] >= 0) & (time > _MS[0]) & (time < _MS[1])).all())
-
-
 def _of(file: str, head: bytes | np.ndarray) -> tuple[str, str | None, int | None, int | None]:
-    """Return the kind, topic and queue of a queue file and the offset of its first byte, as far as path and first bytes
-    say them.
-    """
+    """Return kind, topic and queue of a queue file and the offset of its first byte, as its path or first bytes say."""
     if known := place(file):
         return known
     kind = sniff(head, file)
@@ -146,10 +136,7 @@ def units(file: str, path: str) -> Iterator[pa.RecordBatch]:
 
 
 def used(stream: io.FileIO, file: str, begin: int) -> int:
-    """Return where the used units after `begin` end in a queue file that is still being written.
-
-    Units are written one after the other, so the end is found by bisection.
-    """
+    """Return where the used units after `begin` end in a queue file that is still being written, by bisection."""
     size = os.fstat(stream.fileno()).st_size
     unit = _UNITS[_of(file, os.pread(stream.fileno(), SNIFFED, 0))[0]].itemsize
     last = bisect_left(

@@ -74,9 +74,7 @@ def declared(path: Path, size: int, detail: dict[str, Any], chosen: dict[str, st
 
 
 def read(path: Path, detail: dict[str, Any], zone: Callable[[int], int]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of `rows` or `sends`; each table takes the columns that it has. `zone`: ms as printed → ms since
-    1970, for times without a zone.
-    """
+    """Yield rows; `rows` and `sends` take the columns that they have. `zone`: as of `printed_times.converter`."""
     for line, named, cells in fields(path, detail):
         time = printed_times.moment(printed_times.when(cells.get("time"), month_first=detail["month_first"]), zone)
         outcome = cells.get("outcome")

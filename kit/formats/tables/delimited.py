@@ -57,12 +57,6 @@ def encoding(head: bytes) -> str | None:
     return name if odd <= len(text) // 50 and 2 * len(raw) >= len(head) else None
 
 
-def not_utf8(head: bytes) -> str | None:
-    """Return the codec of a text that is not UTF-8, None for every other file."""
-    name = encoding(head)
-    return None if name is None or name.startswith("utf-8") else name
-
-
 def dialect(head: bytes, *, whole: bool = False) -> Dialect | None:
     """Recognise a table: nearly every line has as many cells as the first. `whole`: nothing follows `head`."""
     codec = encoding(head)
