@@ -272,6 +272,12 @@ def problems_in(text: str) -> tuple[Problem, ...]:
     return tuple(problem for problem in map(PROBLEMS.__getitem__, slugs) if problem.in_text(text))
 
 
+def only_named(problem: Problem, text: str) -> bool:
+    """Return whether a text has a problem's words as somebody writes them, not as RocketMQ prints them."""
+    events = (match for match in _matches(Event, text) if not re.search(match[0].confirm, text))
+    return any(needle in own for _, needle in events for own in problem.texts)
+
+
 def event_in(text: str) -> Event | None:
     """Return RocketMQ's own event with the longest text in a log entry; of equal ones that with a second condition."""
     known = [(row, needle) for row, needle in _matches(Event, text) if row.own and re.search(row.confirm, text)]

@@ -92,7 +92,7 @@ def master_gone(facts: Facts) -> tuple[Ref, ...]:
     places = [(row["file"], row["line"]) for row in lost if row["broker_id"] == "0" or row["address"] in masters]
     broken = _broken(facts)
     signs = [*_without_master(facts), *facts.refs(places[:1]), *broken]
-    for slug in (*(["ha-closed"] if broken else []), "ha-connect-failed", "slave-sync-failed"):
+    for slug in _of_slaves(facts, *(["ha-closed"] if broken else []), "ha-connect-failed", "slave-sync-failed"):
         signs += refs.quote(facts, refs.seen(facts, slug), 1)
     return tuple(signs[:4])
 
@@ -116,7 +116,14 @@ def ended(facts: Facts) -> tuple[Ref, ...]:
 
 def has_slave(facts: Facts) -> bool:
     """Return whether the evidence is of a slave: its store or configuration, lines only it writes, no master listed."""
-    return bool(slaves(facts) or refs.seen(facts, *SLAVES_OWN) or _without_master(facts))
+    return bool(slaves(facts) or refs.seen(facts, *_of_slaves(facts, *SLAVES_OWN)) or _without_master(facts))
+
+
+def _of_slaves(facts: Facts, *slugs: str) -> tuple[str, ...]:
+    """Return the texts that show a slave: none where members of DLedger elect, of which each follows another at times and
+    the one that has all that a majority acknowledged becomes the next master.
+    """
+    return () if refs.seen(facts, "dledger-role-changed") else slugs
 
 
 def _without_master(facts: Facts) -> tuple[Ref, ...]:

@@ -24,7 +24,7 @@ from kit.inventory import quotes
 from kit.inventory.model import Ref
 from kit.rocketmq import ids, stages
 from kit.rocketmq.answers import ID_CALLS
-from kit.rocketmq.catalogue import problems_in
+from kit.rocketmq.catalogue import only_named, problems_in
 from kit.rocketmq.versions import Version
 from kit.tables.facts import Facts, memo
 
@@ -208,7 +208,7 @@ def reported(facts: Facts) -> dict[str, refs.Seen]:
     lines: dict[str, list[int]] = {}
     for number, line in enumerate(printed.split("\n"), 1):
         problem = next((problem for problem in problems_in(line) if problem.seen.verdict), None)
-        if problem is not None:
+        if problem is not None and not only_named(problem, line):
             lines.setdefault(problem.slug, []).append(number)
     return {slug: refs.Seen(len(own), places=tuple((file, n) for n in own)) for slug, own in lines.items()}
 

@@ -89,6 +89,8 @@ def _jump(facts: Facts, observed: Observed, jump: Row) -> None:
         observed.values["policy"] = policy[0]
         observed.quotes["consume-from"] = [policy[1]]
     observed.window = (jump["first"], jump["last"]) if jump["first"] else None
+    # The queue ends in front of the offset where the broker that answers lacks records.
+    observed.consequence_of = ("replica-loss",) if kind == "beyond-end" else ()
     observed.proposed = [name for name in TEXTS.remedies if name.startswith(kind)]
 
 
