@@ -1,7 +1,5 @@
 """Which file belongs to which broker: by the address it names, and by stores and configurations beside it."""
 
-from __future__ import annotations
-
 import os
 from collections import defaultdict
 from collections.abc import Iterable

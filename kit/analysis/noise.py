@@ -1,7 +1,5 @@
 """Harmless texts in the logs of a case, and texts of a start or stop that go on without one and so are a symptom."""
 
-from __future__ import annotations
-
 import datetime as dt
 from typing import Final
 
@@ -17,7 +15,6 @@ SAYS: Final = labels("analysis")["harmless"]
 HEAD: Final = SAYS["head"]
 SHOWN: Final = labels("analysis")["harmless_columns"]
 """Columns that readers see."""
-COLUMNS: Final = ("text", "count", "first", "file", "line", "why", "slug")
 
 
 def harmless_texts(facts: Facts, lang: Lang | None = None) -> pd.DataFrame:
@@ -34,7 +31,8 @@ def harmless_texts(facts: Facts, lang: Lang | None = None) -> pd.DataFrame:
             reason = "no-times" if not judged.timed else "not-long" if judged.outside else "all-near"
             why = SAYS[reason].say(why=why, n=judged.timed, around=judged.text.around, outside=judged.outside)
         rows.append((text, seen.count, seen.first, *seen.places[0], why.render(lang or facts.lang), slug))
-    frame = pd.DataFrame(rows, columns=pd.Index(COLUMNS)).astype({"count": "Int64", "line": "Int64"})
+    columns = ["text", "count", "first", "file", "line", "why", "slug"]
+    frame = pd.DataFrame(rows, columns=columns).astype({"count": "Int64", "line": "Int64"})
     frame["first"] = pd.to_datetime(frame["first"], utc=True)
     return frame.sort_values(["count", "slug"], ascending=[False, True], ignore_index=True)
 

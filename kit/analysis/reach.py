@@ -4,8 +4,6 @@ A broker registers brokerIP1 (else the first address of its host) with the name 
 to nothing else (`BrokerController`, `MQClientInstance.updateTopicRouteInfoFromNameServer`).
 """
 
-from __future__ import annotations
-
 import ipaddress
 from pathlib import PurePosixPath
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """References: the few lines and records that support a claim, out of many, quoted from the raw bytes."""
 
-from __future__ import annotations
-
 import contextlib
 import datetime as dt
 from collections.abc import Iterable
@@ -61,7 +59,7 @@ def quote(facts: Facts, where: Seen, most: int = 3) -> tuple[Ref, ...]:
     return facts.refs(where.places[:most])
 
 
-def span(first: pd.Series[Any], last: pd.Series[Any]) -> tuple[dt.datetime, dt.datetime] | None:
+def span(first: pd.Series, last: pd.Series) -> tuple[dt.datetime, dt.datetime] | None:
     """Return the earliest and the latest of some times, None without any."""
     begin, end = first.min(), last.max()
     return None if pd.isna(begin) or pd.isna(end) else (begin.to_pydatetime(), end.to_pydatetime())

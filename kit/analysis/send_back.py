@@ -5,8 +5,6 @@ that is refused, the client's catch branch sends the message anew. Source:
 client/impl/consumer/DefaultMQPushConsumerImpl.sendMessageBack; name limits: reference data in `kit.rocketmq.versions`.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from collections import Counter
 from typing import Any, Final, NamedTuple

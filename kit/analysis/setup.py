@@ -1,7 +1,5 @@
 """How the system was set up according to the evidence: releases of brokers and clients, settings in force."""
 
-from __future__ import annotations
-
 import contextlib
 import datetime as dt
 import re
@@ -25,9 +23,6 @@ from kit.rocketmq.versions import Version
 from kit.tables.facts import Facts, memo
 from kit.tables.queries import fold
 
-ANY: Final[Hosts] = frozenset()
-"""Any broker of the evidence."""
-
 
 class Setting(NamedTuple):
     """A broker setting. `where`: its line, None for a default; `known`: None if not even the release is known."""
@@ -37,7 +32,7 @@ class Setting(NamedTuple):
     known: Literal["evidence", "default"] | None
 
 
-def setting(facts: Facts, name: str, hosts: Hosts = ANY) -> Setting:
+def setting(facts: Facts, name: str, hosts: Hosts = frozenset()) -> Setting:
     """Return a setting of the broker at `hosts`, or of any: answered, printed, configured, else the default."""
     given = ((row, row["file"], row["address"]) for row in facts.rows("broker_settings") if row["name"] == name)
     if of_broker := brokers.of_this(facts, hosts, given):
@@ -54,7 +49,7 @@ def setting(facts: Facts, name: str, hosts: Hosts = ANY) -> Setting:
 # --- releases ---------------------------------------------------------------------------------------------------------
 
 
-def broker_versions(facts: Facts, hosts: Hosts = ANY) -> tuple[str, ...]:
+def broker_versions(facts: Facts, hosts: Hosts = frozenset()) -> tuple[str, ...]:
     """Return the releases that the evidence names for the broker at `hosts`, or for any broker, oldest first."""
     known = ((Version.maybe(row["version"]), row["file"], row["address"]) for row in facts.rows("broker_releases"))
     return _sorted(brokers.of_this(facts, hosts, (each for each in known if each[0])))
@@ -81,7 +76,7 @@ def upgrades(facts: Facts) -> dict[str, list[dict[str, Any]]]:
     return {broker: each for broker, each in starts.items() if len({start["version"] for start in each}) > 1}
 
 
-def releases_at(facts: Facts, hosts: Hosts = ANY, at: dt.datetime | None = None) -> tuple[str, ...]:
+def releases_at(facts: Facts, hosts: Hosts = frozenset(), at: dt.datetime | None = None) -> tuple[str, ...]:
     """Return those of `broker_versions` that ran at a time (UTC), or at the end: a start ends the release before."""
     running: set[Version] = set()
     ended: set[Version] = set()

@@ -4,8 +4,6 @@ for their size, according to its logs and its clients: put-backs, sends, commits
 A refused send is in store.log, in the client's log and often in the application's; it counts once.
 """
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any, Final, NamedTuple
 
@@ -48,7 +46,7 @@ def limits(facts: Facts, broker: str | None = None) -> Limits:
         meant = {known_hosts[host] for host in ids.str.upper().str[:-16] if host in known_hosts}
         meant = meant or set(known_hosts.values())
         owner = next(iter(meant)) if len(meant) == 1 else None
-    hosts = brokers.half_addresses(facts, owner) if owner else setup.ANY
+    hosts: brokers.Hosts = brokers.half_addresses(facts, owner) if owner else frozenset()
     enabled = setup.setting(facts, "enableDLegerCommitLog", hosts).value or ""
     dledger = bool(facts.files.of_kind("dledger")) or enabled.lower() == "true"
     others = [file for file in refused["file"].unique() if brokers.is_of(facts, hosts, file) is False]

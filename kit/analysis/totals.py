@@ -1,7 +1,5 @@
 """Counts over all transactions of the stores."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from kit.analysis import brokers

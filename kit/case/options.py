@@ -1,7 +1,5 @@
 """What a user declares about evidence: zones, times, columns of tables, the cluster to use."""
 
-from __future__ import annotations
-
 import datetime as dt
 import hashlib
 import json

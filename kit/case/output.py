@@ -5,8 +5,6 @@ the next run removes if this one is killed, and moved into place at the end: a c
 result unchanged.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

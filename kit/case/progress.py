@@ -3,8 +3,6 @@
 A case has a `Progress`; nothing is shown unless a caller, such as the command line, sets its own.
 """
 
-from __future__ import annotations
-
 import threading
 from typing import Any, Final, Literal, TextIO
 
@@ -12,8 +10,6 @@ from kit.i18n import Lang, labels
 
 Stage = Literal["reading", "asking", "writing"]
 STAGES: Final = labels("case")["stages"]
-COUNTED: Final = "{desc} {bar:20} {n_fmt}/{total_fmt} {elapsed}"
-BEGUN: Final = "{desc} {elapsed}"
 
 
 class Progress:
@@ -42,7 +38,7 @@ class Progress:
                 return
             from tqdm import tqdm
 
-            form = COUNTED if total else BEGUN
+            form = "{desc} {bar:20} {n_fmt}/{total_fmt} {elapsed}" if total else "{desc} {elapsed}"
             self._bar = tqdm(total=total, desc=name, bar_format=form, leave=self._leave, file=self._file)
             self._over = threading.Event()
             threading.Thread(target=_tick, args=(self._bar, self._over), daemon=True).start()

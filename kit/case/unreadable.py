@@ -1,7 +1,5 @@
 """Places of the evidence that could not be read: a command then ends with exit code 3."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise

@@ -6,8 +6,6 @@ small gold table that is worked out in the driver from other gold tables and the
 `@fold`, in `kit.analysis`, which is above this room and loaded by its name.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 import inspect

@@ -1,7 +1,5 @@
 """Statements of client and broker logs about consuming: each once, with its count and its first and last place."""
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 from collections.abc import Iterable

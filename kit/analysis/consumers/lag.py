@@ -2,8 +2,6 @@
 topics in which it grew, and the queues that were stuck while others moved on.
 """
 
-from __future__ import annotations
-
 from itertools import groupby
 from types import SimpleNamespace
 from typing import Any, Final

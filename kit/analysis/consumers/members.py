@@ -1,7 +1,5 @@
 """The members of a consumer group: its clients, their connections, subscriptions and queues, with their lines."""
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 from collections.abc import Iterator
@@ -24,6 +22,7 @@ from kit.tables.queries import fold
 Time = dt.datetime | None
 Pair = tuple["Subscription", "Subscription"]
 Row = dict[str, Any]
+Block = dict[str, Any]
 MINUTE: Final = dt.timedelta(minutes=1)
 COMPARED: Final = 1_000
 """Most members of one group, the last ones, that are compared with each other."""
@@ -221,7 +220,6 @@ _TABLES: Final = ("#SubExpression", "commitOffset", "#Consume RT", "#Consumer Of
 """The column that each table of a running info file has of its own."""
 _CLIENT: Final = re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}@.+?(?=\.txt$|$)")
 _EPOCH: Final = re.compile(r"(?:^|/)(1[4-9]\d{11})/[^/]+$")
-Block = dict[str, Any]
 
 
 @memo

@@ -1,7 +1,5 @@
 """Offsets of groups that moved, by logs, outputs and copies of consumerOffset.json, and what only points to a move."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterator
 from typing import Any, Final

@@ -3,8 +3,6 @@
 From subscriptions, offsets, queue owners, jumps of offsets, ledgers and the end of a replica.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
@@ -163,9 +161,6 @@ def _beside(facts: Facts, row: Row, among: Iterable[str]) -> list[str]:
     """Return those of some groups that consume on the host of a ledger's row."""
     place = str(PurePosixPath(row["file"]).parent)
     return [group for group in among if place in members.places(facts, group)]
-
-
-# --- without a record -------------------------------------------------------------------------------------------------
 
 
 def _without_record(facts: Facts, sent: Sequence[str]) -> Iterable[Row]:

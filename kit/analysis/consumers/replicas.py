@@ -4,8 +4,6 @@ An asynchronous master answers SEND_OK after its own append; the slave fetches l
 the broker and the physical offset of its record: an acknowledged one at or after the end of the replica is missing.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from kit.analysis import brokers, refs

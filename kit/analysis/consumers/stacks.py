@@ -1,7 +1,5 @@
 """The consuming threads of an application in thread dumps: its own frames that they share, and what they wait for."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from importlib import resources

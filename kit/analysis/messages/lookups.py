@@ -6,8 +6,6 @@ common/message/MessageDecoder.decodeMessageId). queryMsgByUniqueKey, queryMsgTra
 UNIQ_KEY (tools/command/message).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import Any, Final
@@ -29,11 +27,8 @@ from kit.rocketmq.versions import Version
 from kit.tables.facts import Facts, memo
 
 WANTS: Final[dict[str, ids.Kind]] = {
-    "queryMsgById": "offset",
-    "queryMsgByUniqueKey": "uniq",
-    "queryMsgTraceById": "uniq",
-    "decodeMessageId": "uniq",
-}
+    "queryMsgById": "offset", "queryMsgByUniqueKey": "uniq", "queryMsgTraceById": "uniq", "decodeMessageId": "uniq",
+}  # fmt: skip
 """mqadmin command → the kind of id it takes."""
 OTHER: Final = ""
 """Stands for a command that looks up no message by its id."""
@@ -228,9 +223,6 @@ def quoted(facts: Facts, numbers: Iterable[int]) -> tuple[Ref, ...]:
     file, text = _text(facts)
     raw = text.split("\n")
     return tuple(Ref(file, raw[number - 1].rstrip("\r"), line=number) for number in numbers)
-
-
-# --- calls ------------------------------------------------------------------------------------------------------------
 
 
 def of_copies(copies: pd.DataFrame, lang: Lang = "en") -> pd.DataFrame:

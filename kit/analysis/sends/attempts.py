@@ -4,8 +4,6 @@ A client logs each failed attempt and, up to 5.1.1, the message as an entry of i
 one exception for the whole call (reference §7.3, §8.4). One failed send can be in both logs and in a ledger.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict, deque
 from collections.abc import Collection
 from pathlib import PurePosixPath

@@ -9,8 +9,6 @@ or in the hole and had to wait for its end (the tables `pauses` and `stalls`). A
 a hole in watermark.log, which otherwise has a block every second (reference §7.2); an append that hangs does not.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ however many report it. What became of it is read from the originals on all brok
 several with the same body (stored twice). A timeout does not show whether it was stored (reference §7.1, §7.3).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import Final

@@ -3,8 +3,6 @@ event (the text's slug), and `values`: what is printed in it, by the names that 
 is). What queries ask for is in a column of its own too: `value_group`, `value_topic`, …
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Final
 

@@ -5,8 +5,6 @@ holds one queue, so if several brokers have a record at an offset, the queue on 
 taken. In the schedule topic the tags code is the delivery time (CommitLog.checkMessageAndReturnSize).
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession

@@ -4,8 +4,6 @@ Columns of `messages_within`, and `id`: 64 bits of the UNIQ_KEY, to join by. Onl
 and corrections of offsets have a `body`.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession

@@ -3,8 +3,6 @@ was printed: event, group (the consumer or producer group it names, "" for none)
 file, n (entries), line (the smallest). At most 300,000 rows, the first seconds.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
