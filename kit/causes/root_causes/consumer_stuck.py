@@ -31,11 +31,10 @@ def observe(facts: Facts) -> Observed:
     judged = [(q, m) for q in lag.stuck(facts) if (m := _in_work(facts, q)) or not lag.rested(q)]
     # A queue in which nothing was ever handled has no owner, unless its message is seen in work.
     standing = [(q, m) for q, m in judged if m.get("message") or (not m and q.offset > q.begin)]
-    if judged:
-        chosen = max(standing, key=lambda qm: (bool(qm[1]), qm[0].end - qm[0].offset), default=judged[0])
-        return _stuck(facts, *chosen, stands=bool(standing))
+    chosen = max(standing, key=lambda qm: (bool(qm[1]), qm[0].end - qm[0].offset), default=None)
+    if chosen and chosen[1]:
+        return _stuck(facts, *chosen, stands=True)
     once = next((p for p in lag.pairs(facts) if p.held_up is not None), None)
-    observed = Observed({"all_known": lag.known(facts) and once is None})
     if once is not None:
         queue = once.held_up
         looked = lag.Stuck(**vars(queue) | {"offset": queue.last_offset, "end": queue.last_end})
@@ -44,6 +43,10 @@ def observe(facts: Facts) -> Observed:
         looked.first, looked.last = message.get("during") or (None, None)
         if looked.first and (looked.last - looked.first).total_seconds() >= LASTING:
             return _stuck(facts, looked, message, stands=True)
+    if judged:
+        return _stuck(facts, *(chosen or judged[0]), stands=bool(chosen))
+    observed = Observed({"all_known": lag.known(facts) and once is None})
+    if once is not None:
         observed.values |= {
             "group": once.group, "lag_group": once.group, "lag_topic": once.topic, "lag_queue": queue.queue_id,
             "lag_offset": queue.last_offset, "lags_alone": queue.last_lag,
