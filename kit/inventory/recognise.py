@@ -149,8 +149,8 @@ def _zeros(head: Head) -> Kind | None:
         behind = Head(head.file, head.at(at), head.handle)
         known = next((kind for rule in TEXTS if (kind := rule(behind))), None) if behind.is_text else None
         return known if known and known[0] in ("log", "text") else ("other", {})
-    if place := consumequeue.sniff(bytes(8), head.file.file):
-        return _kind({**place, "empty": True})
+    if place := consumequeue.place(head.file.file):
+        return "consumequeue", {"unit": place[0], "empty": True}
     if store := _store_of(head):
         return store, {"base": f.first_offset(head.path.name), "empty": True}
     return ("checkpoint", {"empty": True}) if head.path.name == "checkpoint" else ("empty", {})
@@ -276,7 +276,7 @@ BINARY: Final[tuple[Rule, ...]] = (
     lambda head: ("checkpoint", {}) if configs.is_checkpoint(head.data) else None,
     _records,
     lambda head: _kind(index.sniff(head.data, head.file.bytes)),
-    lambda head: _kind(consumequeue.sniff(head.data, head.file.file)),
+    lambda head: _kind(consumequeue.sniff(head.data)),
     lambda head: _deeper(head) if b"\0" in head.data else None,
 )
 TEXTS: Final[tuple[Rule, ...]] = (_document, _settings, _output, _log_or_table)

@@ -91,11 +91,12 @@ def _source(log: _Lines, layout: str, layouts: Counter[str], name: str, known: b
         return "text"
     if OF[layout] == "client":
         return "client"
-    if OF[layout] == "broker":
-        return _broker_source(log, layouts, name)
     by_name = NAME_OF_SOURCE.search(name)
-    if by_name and known and not log.matches.column("thread", np.flatnonzero(headed)).drop_null():
-        return by_name.group(1).lower()
+    named = by_name[1].lower() if by_name else ""
+    if OF[layout] == "broker":
+        return _broker_source(log, layouts, named)
+    if named and known and not log.matches.column("thread", np.flatnonzero(headed)).drop_null():
+        return named
     return "client" if NAME_OF_CLIENT.search(name) and known else "app"
 
 
@@ -108,11 +109,9 @@ _THREADS: Final = (
 )  # fmt: skip
 
 
-def _broker_source(log: _Lines, layouts: Counter[str], name: str) -> str:
-    """Return the broker-side logger whose typical texts occur most in the lines, by file name if none do."""
+def _broker_source(log: _Lines, layouts: Counter[str], named: str) -> str:
+    """Return the broker-side logger whose typical texts occur most in the lines, the one `named` if none do."""
     headed = np.flatnonzero(log.layouts != "")
-    by_name = NAME_OF_SOURCE.search(name)
-    named = by_name.group(1).lower() if by_name else ""
     markers = [(each.source, [marker.encode() for marker in each.markers]) for each in SOURCES]
     present = [(source, [m for m in each if m in log.text]) for source, each in markers]
     score: Counter[str] = Counter()

@@ -148,18 +148,9 @@ def tail(buf: Bytes, at: int, length: int, base: int, head: int, gaps: Any, coun
 
 @records.kernel
 def walk(
-    buf: Bytes,
-    start: int,
-    stop: int,
-    length: int,
-    base: int,
-    head: int,
-    room: int,
-    starts: Any,
-    sizes: Any,
-    marks: Any,
-    gaps: Any,
-) -> tuple[int, int, int]:
+    buf: Bytes, start: int, stop: int, length: int, base: int, head: int, room: int,
+    starts: Any, sizes: Any, marks: Any, gaps: Any,
+) -> tuple[int, int, int]:  # fmt: skip
     """Find records and gaps in `[start, stop)`; return (records, gaps, position reached).
 
     `stop` is a record start or the end of `buf`; `length` is that of the file, which may go on with zeros behind

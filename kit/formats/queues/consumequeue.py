@@ -46,15 +46,9 @@ def place(file: str) -> tuple[str, str, int, int] | None:
     return match[1] or "plain", match[2], int(match[3]), offset
 
 
-def sniff(head: bytes | np.ndarray, file: str = "") -> dict[str, Any] | None:
-    """Return {"kind": "consumequeue", "unit": "plain" | "batch"} if first bytes are a queue's, else None.
-
-    A queue that is still empty is all zeros: only its path (`file`) shows what it is.
-    """
+def sniff(head: bytes | np.ndarray) -> dict[str, Any] | None:
+    """Return {"kind": "consumequeue", "unit": "plain" | "batch"} if first bytes are a queue's, else None."""
     buf = np.frombuffer(head, np.uint8)
-    if not buf.any():
-        known = place(file)
-        return {"kind": "consumequeue", "unit": known[0]} if known and len(buf) else None
     plain, batch = (_ordered(_units(buf, layout)) for layout in (PLAIN, BATCH))
     if plain is not None:
         code = plain["tags_code"].astype(np.int64)
@@ -91,7 +85,7 @@ def _of(file: str, head: bytes | np.ndarray) -> tuple[str, str | None, int | Non
     """Return kind, topic and queue of a queue file and the offset of its first byte, as its path or first bytes say."""
     if known := place(file):
         return known
-    kind = sniff(head, file)
+    kind = sniff(head)
     return kind["unit"] if kind else "plain", None, None, f.first_offset(PurePosixPath(file.replace("\\", "/")).name)
 
 
