@@ -82,6 +82,7 @@ def _stuck(facts: Facts, queue: lag.Stuck, message: Message, *, stands: bool) ->
     observed.values |= message | {
         "queue_ids": standing, "several": len(standing) > 1, "client": client, "hangs": hangs,
         "stuck_queue": True, "stands": stands, "record": len(at), "expired": sum(s.n for s in expired),
+        "dumped": len({(t.file, t.dump) for t in stacks.of_group(facts, queue.group)}) > 1,
         "pulls_logged": consumer_logs.of(facts, "queues-assigned", "queue-taken", "pull-started", group=queue.group),
     }  # fmt: skip
     if stands:
