@@ -51,9 +51,10 @@ def source(cause):
 
 @pytest.mark.parametrize("cause", EVERY, ids=lambda cause: cause.slug)
 def test_words_and_sentences_of_a_declaration_are_there_and_used(cause):
-    """A word is evidence, a verdict, a declared value, or one that the module or a table it reads gives."""
-    module = source(cause)
-    given = module + "".join(query.text for query in catalogue().values() if query.layer == "gold")
+    """A word is evidence, a verdict, a declared value, or one that the module, what it calls or a table it reads gives."""
+    module, analysis = source(cause), (Path(causes.__file__).parents[1] / "analysis").rglob("*.py")
+    called = " ".join(name for path in analysis for name in re.findall(r'"(\w+)"', path.read_text("utf-8")))
+    given = module + called + "".join(query.text for query in catalogue().values() if query.layer == "gold")
     steps = {f"{step.id} {state}" for step in cause.steps for state in ("holds", "unknown", "refuted")}
     known = {*shown_by.PRESENT, *steps, *VERDICTS, *cause.values, *cause.phrases, "found", "always", "never"}
     unknown = {word.removesuffix(" known") for word in words_of(cause)} - known

@@ -268,7 +268,7 @@ def _resets(facts: Facts, requests: dict[tuple[str, str], Any]) -> Iterator[Row]
         # For the end, or for the moment in which it was asked for (`-s now`).
         to_the_end = to == -1 or bool(at and to and to >= utc(at - BEFORE).timestamp() * 1000)
         for queue, move in sorted(moves.items()):
-            starts = [row["offset"] for row in before if row["queue_id"] == queue[1] and _may_be(facts, row, queue[0])]
+            starts = [r["offset"] for r in before if brokers.same_queue(facts, (topic, *_queue(r)), (topic, *queue))]
             start = next(reversed(starts), None) if move["start"] is None else move["start"]
             ahead = move["end"] > start if start is not None else to_the_end
             yield move | {"kind": "skip" if ahead else "reset", "start": start}
@@ -276,12 +276,6 @@ def _resets(facts: Facts, requests: dict[tuple[str, str], Any]) -> Iterator[Row]
 
 def _queue(row: Row) -> tuple[str, int]:
     return row["broker"] or "", row["queue_id"]
-
-
-def _may_be(facts: Facts, copy: Row, broker: str) -> bool:
-    """Return whether an offset of `copies` may be of a broker, of any if that is not known."""
-    named = copy["broker"] in ("", broker) or not broker
-    return named or (copy["source"] == "copy" and brokers.may_be(facts, copy["file"], broker))
 
 
 def _first_starts(facts: Facts) -> Iterator[Row]:

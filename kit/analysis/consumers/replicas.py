@@ -95,7 +95,6 @@ def master_gone(facts: Facts) -> tuple[Ref, ...]:
     return tuple(signs[:4])
 
 
-@memo
 def _broken(facts: Facts) -> tuple[Ref, ...]:
     """Quote where a slave's connection to its master broke; "read socket < 0" is an orderly end."""
     rows = facts.rows("replica_statements") if refs.seen(facts, "ha-read-failed") else []

@@ -7,5 +7,4 @@ select distinct origin, file, line, address, interface, prefix, port,
 from network
 where (origin = 'addresses' and not lower(address) rlike '^fe[89ab]')
   or (origin = 'sockets' and coalesce(state, 'LISTEN') = 'LISTEN' and not coalesce(peer, ':*') rlike ':[0-9]+$')
-order by origin, file, line, address, interface, prefix, port
-limit 20000
+order by origin, file, line, address, interface, prefix, port limit 20000

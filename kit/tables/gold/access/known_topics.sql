@@ -11,5 +11,4 @@ select topic, max(listed) as listed from (
 )
 where topic <> ''
 group by topic
-order by topic
-limit 100000
+order by topic limit 100000

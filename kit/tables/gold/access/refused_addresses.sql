@@ -11,5 +11,4 @@ with refused as (
 )
 select address, count(*) as n, min(ts) as first, max(ts) as last
 from named group by address
-order by n desc, address nulls last
-limit 5000
+order by n desc, address nulls last limit 5000

@@ -15,5 +15,4 @@ with statements as (
 select event, file, source, topic, consumer_group, by_send, count(*) as n, min(line) as line, min(ts) as first, max(ts) as last
 from marked where topic is not null and not startswith(topic, '%LMQ%')
 group by event, file, source, topic, consumer_group, by_send
-order by first nulls last, file, line, event, topic, consumer_group, by_send
-limit 1000
+order by first nulls last, file, line, event, topic, consumer_group, by_send limit 1000

@@ -19,5 +19,4 @@ with printed as (
 )
 select b.file, b.line, b.block, b.command, if(t.original or b.time is distinct from f.modified, b.time, null) as time, b.cells, c.arguments, b.called
 from blocks b cross join file_times t left join files f on f.file = b.file left join calls c on c.file = b.file and c.line = b.called
-order by b.file, b.line, b.block, b.command
-limit 1000000
+order by b.file, b.line, b.block, b.command limit 1000000

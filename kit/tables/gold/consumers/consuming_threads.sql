@@ -5,5 +5,4 @@ select file, line, dump, time, thread, nullif(regexp_extract(thread, '^ConsumeMe
   locked, waiting_for, coalesce(deadlocked, false) as deadlocked
 from threads
 where thread rlike '^(ConsumeMessageThread_(.+_)?|RocketmqMessageConsumption-[0-9]+-)[0-9]+$'
-order by file, dump, line, thread
-limit 50000
+order by file, dump, line, thread limit 50000

@@ -25,5 +25,4 @@ select `group`, client_id, listed, file, line, address, first, other_line, other
 from paired
 where listed or if(first is null or other_first is null, host <> other_host,
   if(closed is null, host <> other_host or used > next, greatest(closed - 150000000, least(closed, used)) > next))
-order by listed desc, nth, other_nth
-limit 100000
+order by listed desc, nth, other_nth limit 100000

@@ -46,5 +46,4 @@ select s.`group`, s.place, coalesce(s.taken.client_id, c.client_id, '') as clien
   s.taken.file, s.taken.line
 from spells s left join clients c on c.file = s.taken.file
 where s.taken is not null
-order by s.closed nulls last, s.taken.nth, s.topic, s.broker, s.queue_id, s.`group`, s.place
-limit 200000
+order by s.closed nulls last, s.taken.nth, s.topic, s.broker, s.queue_id, s.`group`, s.place limit 200000

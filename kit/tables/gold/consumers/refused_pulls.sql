@@ -3,5 +3,4 @@
 select ts, file, line, message, trace
 from refused_requests
 where busy and pull
-order by ts nulls first, file, line
-limit 2
+order by ts nulls first, file, line limit 2

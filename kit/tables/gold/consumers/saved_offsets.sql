@@ -3,5 +3,4 @@
 select file, line, time, `group`, topic, queue_id, value
 from offsets
 where kind = 'consumer' and not backup
-order by file, line, `group`, topic, queue_id
-limit 1000000
+order by file, line, `group`, topic, queue_id limit 1000000

@@ -34,5 +34,4 @@ select r.store_host, r.file, r.start, r.end, a.after, b.before, r.cut
 from ranges r
 join placed a on a.place = 0 and a.store_host = r.store_host and a.file = r.file and a.start = r.start
 join placed b on b.place = 2 and b.store_host = r.store_host and b.file = r.file and b.start = r.start
-order by r.end - r.start desc, r.store_host, r.file, r.start
-limit 20000
+order by r.end - r.start desc, r.store_host, r.file, r.start limit 20000

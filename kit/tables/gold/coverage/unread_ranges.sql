@@ -2,5 +2,4 @@
 -- corrupt, zero_tail). At most 100,000 rows, in order of place.
 select file, start, end, reason from skipped
 where reason in ('truncated', 'corrupt', 'zero_tail')
-order by file, start, end, reason
-limit 100000
+order by file, start, end, reason limit 100000

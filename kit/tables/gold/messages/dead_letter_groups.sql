@@ -12,5 +12,4 @@ select consumer_group, coalesce(sum(if(dead, records, 0)), 0) as records, count_
   max(if(dead, reconsume_times, null)) as reconsume_times, min(if(dead, first, null)) as first, max(if(dead, last, null)) as last,
   greatest(count_if(not dead) - count_if(dead), 0) as waiting
 from letters group by consumer_group
-order by consumer_group nulls first
-limit 5000
+order by consumer_group nulls first limit 5000

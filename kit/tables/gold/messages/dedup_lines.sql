@@ -7,5 +7,4 @@ with named as (
   from named where id is not null
 )
 select id, lines, ts, file, line from numbered where nth <= 2
-order by ts nulls first, file, line
-limit 10000
+order by ts nulls first, file, line limit 10000

@@ -26,5 +26,4 @@ select consumer, uniq_key, first_file, first_line, first_offset_msg_id, first_ti
   sum(if(nth_consumer = 1, 1, 0)) over () as messages,
   sum(if(nth_consumer = 1 and coalesce(same, true), 1, 0)) over () as messages_stored_once
 from marked
-order by coalesce(same, true) desc, time nulls first, uniq_key, consumer
-limit 5000
+order by coalesce(same, true) desc, time nulls first, uniq_key, consumer limit 5000

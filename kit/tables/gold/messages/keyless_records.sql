@@ -4,5 +4,4 @@ select offset_msg_id, origin_message_id as origin,
   if((sys_flag & 12) = 8 and prepared_transaction_offset > 0,
     concat(left(offset_msg_id, length(offset_msg_id) - 16), lpad(hex(prepared_transaction_offset), 16, '0')), null) as half
 from message_copies where uniq_key is null
-order by file, physical_offset
-limit 50000
+order by file, physical_offset limit 50000

@@ -10,5 +10,4 @@ with late as (
 )
 select file, physical_offset, store_timestamp, sum(if(nth = 1, 1, 0)) over () as messages
 from late
-order by store_timestamp, file, physical_offset
-limit 100
+order by store_timestamp, file, physical_offset limit 100

@@ -9,5 +9,4 @@ with outputs as (
 select e.file, e.line, e.message, e.trace
 from outputs s join entries e on s.file = e.file and s.line = e.line
 where not contains(coalesce(e.message, ''), 'the msgId maybe created by new client')
-order by e.file, e.line
-limit 5000
+order by e.file, e.line limit 5000

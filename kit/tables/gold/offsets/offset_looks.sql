@@ -28,5 +28,4 @@ select l.time, l.source, l.file, l.line, l.`group`, l.topic, l.broker, l.queue_i
 from looks l cross join file_times t cross join slaves s left join own o on o.file = l.file
 where l.`group` <> '' and not l.`group` rlike
   '^(CID_RMQ_SYS_|TOOLS_CONSUMER|SELF_TEST|FILTERSRV|__MONITOR|CID_ONS|%SYS|SCHEDULE_CONSUMER|CLIENT_INNER_PRODUCER|admin_ext_group)'
-order by l.file, l.line, l.`group`, l.topic, l.queue_id, l.source
-limit 1200000
+order by l.file, l.line, l.`group`, l.topic, l.queue_id, l.source limit 1200000

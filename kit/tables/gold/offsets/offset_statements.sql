@@ -19,5 +19,4 @@ select event, file, source, `group`, topic, broker, client_id, address, queue_id
 from printed
 group by event, file, source, `group`, topic, broker, client_id, address, queue_id, offset, next, requested, stored, min_offset, max_offset,
   timestamp, begun
-order by first nulls last, file, line, event
-limit 50000
+order by first nulls last, file, line, event limit 50000

@@ -19,5 +19,4 @@ with stored as (
   where o.kind = 'consumer' and not o.backup and o.value > e.end_offset and (n = 0 or f.slave)
 )
 select `group`, topic, queue_id, offset, end_offset, file from beyond where back = 1
-order by `group`, topic, queue_id
-limit 20000
+order by `group`, topic, queue_id limit 20000

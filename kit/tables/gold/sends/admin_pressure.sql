@@ -19,5 +19,4 @@ with printed as (
 select figure, cast(round(case when figure = 'disk' then 100 * value else value end) as bigint) as value, broker, p.file, p.line
 from printed p left join named n on n.file = p.file and n.line = p.line
 where value >= case figure when 'disk' then 0.9 when 'lock' then 1001 else 201 end and (figure <> 'disk' or value <= 1)
-order by figure, value desc, p.file, p.line
-limit 1000
+order by figure, value desc, p.file, p.line limit 1000

@@ -73,5 +73,4 @@ with amount as (
 select coalesce(key, uniq_key, concat(file, '\n', line)) as identity, key, uniq_key, kind, outcome, ts, cast(cost_ms as bigint) as cost_ms,
   cast(attempts as bigint) as attempts, source, file, cast(line as bigint) as line, other
 from failed
-order by part, file, line, key, uniq_key
-limit 800000
+order by part, file, line, key, uniq_key limit 800000

@@ -5,5 +5,4 @@ from admin
 where name in ('argument:-b', '#Broker Name', 'consumerGroup', '#Group') or name like '%brokerVersionDesc%'
   or (command = 'clusterList' and name in ('#Addr', '#Version'))
   or (name in ('#Topic', 'topicName', 'Topic') and (substring(value, 1, 7) = '%RETRY%' or substring(value, 1, 5) = '%DLQ%'))
-order by file, line, name, value
-limit 200000
+order by file, line, name, value limit 200000

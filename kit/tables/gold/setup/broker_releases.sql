@@ -14,5 +14,4 @@ with asked as (
   group by n.line, n.value, n.file
 )
 select version, file, address from printed where version <> ''
-order by part, file, line, version, address
-limit 200000
+order by part, file, line, version, address limit 200000

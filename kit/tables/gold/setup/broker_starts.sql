@@ -3,5 +3,4 @@
 select file, line, regexp_extract(message, 'rocketmq[A-Za-z0-9_-]*?([0-9]+[.][0-9]+[.][0-9]+)', 1) as version, ts
 from all_entries
 where source = 'broker' and thread = 'main' and message like 'rocketmqHome=%' and ts is not null
-order by ts, file, line
-limit 20000
+order by ts, file, line limit 20000

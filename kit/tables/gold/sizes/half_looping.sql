@@ -20,5 +20,4 @@ with named as (
 select h.file, h.physical_offset, h.offset_msg_id, h.real_topic, h.queue_offset, h.sys_flag, h.store_size, h.body_size, h.put_back_body,
   h.next_size, h.last_size, h.next_refused, h.refused
 from sized_halves h join looping l on h.offset_msg_id = l.offset_msg_id
-order by h.queue_offset, h.offset_msg_id, h.file
-limit 1000
+order by h.queue_offset, h.offset_msg_id, h.file limit 1000

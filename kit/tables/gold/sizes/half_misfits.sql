@@ -9,5 +9,4 @@ select m.uniq_key, t.state, m.real_topic as topic, m.queue_offset, m.store_times
   m.body_size, m.put_back_body, m.sys_flag, m.next_size, m.last_size, m.refused, count(*) over () as transactions, max(m.last_size) over () as largest
 from misfits m join transactions t on m.id = t.id
 where m.nth = 1 and t.state in ('pending', 'discarded')
-order by queue_offset, uniq_key, physical_offset
-limit 4000
+order by queue_offset, uniq_key, physical_offset limit 4000

@@ -12,5 +12,4 @@ with topics as (
 select topic, broker, half_records, overhead, properties, refused,
   case when count_if(body >= 0) over (partition by topic) = count(*) over (partition by topic) then min(body) over (partition by topic) end as safe_body
 from safe
-order by topic, broker
-limit 5000
+order by topic, broker limit 5000

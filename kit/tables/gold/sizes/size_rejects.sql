@@ -14,5 +14,4 @@ with refused as (
 )
 select event, attempt, file, thread, logger, count(*) as count, min(line) as line, min(ts) as first, max(ts) as last
 from entries_once group by event, attempt, file, thread, logger, second
-order by event, file, line
-limit 200000
+order by event, file, line limit 200000
