@@ -75,14 +75,14 @@ def test_the_kept_figures_are_counted_without_the_kit(where, counted):
     assert {figure: figures[figure] for figure in counted} == counted
 
 
-WHOLE = pytest.param(rows_of(__file__, "on_spark"), marks=pytest.mark.recordings)
+WHOLE = pytest.param([*rows_of(__file__, "on_spark"), "--spark"], marks=pytest.mark.recordings)
 
 
 @pytest.mark.apache
-@pytest.mark.parametrize("names", [("consumer-backlog", "message-identity"), WHOLE])
-def test_the_same_findings(names):
+@pytest.mark.parametrize("asked", [["consumer-backlog", "message-identity", "--spark"], ["message-identity"], WHOLE])
+def test_the_same_findings_where_apache_spark_is_installed(asked):
     # A process in which the embedded engine ran cannot start a classic session.
-    done = typed("-m", "tests.golden", *names, "--spark", cwd=ROOT)
+    done = typed("-m", "tests.golden", *asked, cwd=ROOT)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-3000:]
 
 
