@@ -120,8 +120,19 @@ def pairs(facts: Facts) -> list[Pair]:
 def known(facts: Facts) -> bool:
     """Return whether the evidence shows of every queue of users' groups, those that wait too, whether its lag grows."""
     complete = all(p.backlog_known for p in pairs(facts)) and not any(row["beyond"] for row in _rows(facts))
+    complete = complete and not popped(facts)
     waiting = {s.group for s in consumer_logs.of(facts, *WAITING) if s.group}
     return complete and bool(pairs(facts)) and waiting <= {p.group for p in pairs(facts)}
+
+
+def popped(facts: Facts) -> bool:
+    """Return whether a group has offsets in a retry topic of POP (%RETRY% + group, _ or +, topic: KeyBuilder): its offsets
+    move when messages are handed out, whoever handles them.
+    """
+    rows = positions(facts)[["group", "topic"]].drop_duplicates().itertuples(index=False)
+    return any(
+        topic.startswith((names.retry_topic(group) + "_", names.retry_topic(group) + "+")) for group, topic in rows
+    )
 
 
 def in_hand(facts: Facts) -> list[consumer_logs.Statement]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from kit.analysis import brokers, refs
-from kit.analysis.consumers import offsets, replicas
+from kit.analysis.consumers import lag, offsets, replicas
 from kit.analysis.sends import attempts
 from kit.causes.declared import Observed
 from kit.rocketmq import names
@@ -17,7 +17,9 @@ from kit.tables.facts import Facts
 TOPICS: Final = 5
 """Most topics that the summary names."""
 UNDER_WAY: Final = 1000
-"""Messages by which a group's offset may be beyond the end that mqadmin has asked for just before."""
+"""Messages by which a group's offset may be beyond the end that mqadmin has asked for just before, if that is less than
+a tenth of all that was ever stored there.
+"""
 NOT_ON_A_SLAVE: Final = ("FLUSH_SLAVE_TIMEOUT", "SLAVE_NOT_AVAILABLE")
 
 
@@ -101,7 +103,8 @@ def _signs(
         observed.values |= {"queues": len(beyond), "most": max(row["offset"] - row["end_offset"] for row in beyond)}
         firsts = (refs.first_with(facts, row["file"], f"{row['topic']}@{row['group']}") for row in beyond[:2])
         observed.quotes["offsets-beyond-end"] = [ref for ref in firsts if ref]
-    printed = [row for row in offsets.admin_queues(facts) if row["diff"] is not None and row["diff"] < -UNDER_WAY]
+    behind = [row for row in offsets.admin_queues(facts) if row["diff"] is not None and row["diff"] < -lag.LEAST]
+    printed = [row for row in behind if -row["diff"] > min(UNDER_WAY, (row["reached"] or UNDER_WAY * 10) / 10)]
     if printed and not beyond:
         observed.values |= {"printed": max(-row["diff"] for row in printed), "printed_queues": len(printed)}
         observed.quotes["offsets-beyond-end"] = facts.refs((row["file"], row["line"]) for row in printed[:2])

@@ -9,7 +9,7 @@ with called as (
     min(d.first) as last
   from consumer_statements c left join consumer_statements d
     on d.event = 'consumer-disconnected' and d.file = c.file and coalesce(d.address, '') = coalesce(c.address, '') and d.first >= c.first
-  where c.event = 'consumer-connected'
+  where c.event = 'consumer-connected' and c.address is not null
   group by c.file, c.line, c.`group`, c.client_id, c.address, c.first
 ), every as (
   select c.`group`, c.client_id, c.address, c.time as first, c.time as last, c.file, c.line, true as listed, c.called,
