@@ -124,27 +124,20 @@ def _output(tool: str) -> Meaning:
 
 
 def _problem(text: str, problem: Problem) -> Meaning:
+    """Return what a line means, who prints it in which releases, and which have the fault."""
     meaning: list[Sentence] = [problem.meaning]
     meaning += [problem.decides] if problem.decides else []
     meaning += [TEXTS["unlike"].say(unlike=problem.unlike)] if problem.unlike else []
-    return Meaning(problem.title, tuple(meaning), problem.next, _releases(text, problem), slug=problem.slug)
-
-
-def _releases(text: str, problem: Problem) -> tuple[Sentence | str, ...]:
-    """Return who prints a line, in which releases, and in which releases the fault exists."""
-    fault = problem.fault
-    printed = upstream.printed(text)
+    fault, printed = problem.fault, upstream.printed(text)
     by = printed and TEXTS["printed_by"].say(cls=printed.classes, how=printed.how, releases=printed.releases)
-    sentences: list[Sentence | str] = [by or problem.printed_by.logs or problem.printed_by.source]
+    versions: list[Sentence | str] = [by or problem.printed_by.logs or problem.printed_by.source]
     if fault.since or fault.until:
-        sentences.append(TEXTS["fault_in"].say(since=fault.since or str(OLDEST), until=fault.until or str(NEWEST)))
-    if fault.fixed:
-        sentences.append(TEXTS["fixed"].say(fixed=fault.fixed))
-    return tuple(sentences)
+        versions.append(TEXTS["fault_in"].say(since=fault.since or str(OLDEST), until=fault.until or str(NEWEST)))
+    versions += [TEXTS["fixed"].say(fixed=fault.fixed)] if fault.fixed else []
+    return Meaning(problem.title, tuple(meaning), problem.next, tuple(versions), slug=problem.slug)
 
 
 def _event(text: str) -> Meaning | None:
-    """Return what a known event means."""
     event = catalogue.event_in(text)
     if event is None:
         return None

@@ -68,19 +68,6 @@ def settings(release: Version, own: Mapping[str, str]) -> dict[str, str]:
     return values
 
 
-def _wait_for_routes(broker: Host, names: int, topics: Sequence[str]) -> None:
-    """Wait until the name server has a route to each topic: broker 5.3.3 registers its topics ten seconds after it
-    starts to listen.
-
-    Raise `LabError` after `ROUTES_WITHIN` seconds without one.
-    """
-    until = time.monotonic() + ROUTES_WITHIN
-    while not all(_has_route(names, topic) for topic in topics):
-        if not broker.running or time.monotonic() > until:
-            raise LabError(ERRORS["no_route"].say(topics=list(topics), seconds=ROUTES_WITHIN, said=broker.last_words()))
-        time.sleep(0.2)
-
-
 def _has_route(names: int, topic: str) -> bool:
     """Ask the name server: a frame is its length, the header's, the header as JSON (RemotingCommand)."""
     command = json.dumps({**GIVEN["route"], "extFields": {"topic": topic}}).encode()
@@ -94,7 +81,7 @@ def _has_route(names: int, topic: str) -> bool:
 
 
 def start(processes: Processes, release: Version, run: Path, own: Mapping[str, str], topics: Sequence[str]) -> Cluster:
-    """Start both and wait until they answer. Raise `LabError` if one does not start."""
+    """Start both and wait until they answer and route each topic. Raise `LabError` if one does not."""
     classpath, tools = jars.classpath("server", release), jars.names(release)
     names = free_port()
     namesrv_home = _home(run / "namesrv", release)
@@ -122,7 +109,12 @@ def start(processes: Processes, release: Version, run: Path, own: Mapping[str, s
     main, logging = "org.apache.rocketmq.broker.BrokerStartup", _logging(home, release, "broker")
     broker = processes.start("broker", main, ["-c", str(broker_conf)], home, classpath, "512m", logging)
     wait_for(broker, port)
-    _wait_for_routes(broker, names, topics)
+    # Broker 5.3.3 registers its topics ten seconds after it starts to listen.
+    until = time.monotonic() + ROUTES_WITHIN
+    while not all(_has_route(names, topic) for topic in topics):
+        if not broker.running or time.monotonic() > until:
+            raise LabError(ERRORS["no_route"].say(topics=list(topics), seconds=ROUTES_WITHIN, said=broker.last_words()))
+        time.sleep(0.2)
     return Cluster(release, f"127.0.0.1:{names}", f"127.0.0.1:{port}", broker, home, tools)
 
 

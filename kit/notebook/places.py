@@ -189,7 +189,6 @@ class Trail:
             controls.standing(self.box, controls.outputs([*view.charts, *view.tables]))
 
     def _rows(self, given: Table) -> Any:
-        """Return a table as a widget."""
         widget = _widget()()
 
         def act(_: Any, message: dict[str, Any], __: Any) -> None:

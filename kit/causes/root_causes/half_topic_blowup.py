@@ -115,8 +115,10 @@ def _of_logs(facts: Facts, observed: Observed) -> None:
 def _measure(facts: Facts, counts: pd.DataFrame, observed: Observed) -> None:
     growth = facts("leak_growth")
     if growth["from_the_beginning"].all():
-        observed.values["doubling_seconds"] = doubling_seconds(growth)
         marked = growth[growth["doubling"]][["seq", "store_timestamp"]]
+        # The median of the times between two doublings; below three of them it says nothing.
+        terms = growth.loc[growth["doubling"], "store_timestamp"].diff().dt.total_seconds().dropna()
+        observed.values["doubling_seconds"] = round(float(terms.median()), 3) if len(terms) >= 3 else None
         observed.moments = [
             Moment(at.to_pydatetime(), TEXTS.say("doubled", records=int(seq)))
             for seq, at in marked.itertuples(index=False)
@@ -124,9 +126,3 @@ def _measure(facts: Facts, counts: pd.DataFrame, observed: Observed) -> None:
     observed.window = refs.span(counts["first"], counts["last"])
     growth = growth.drop(columns="from_the_beginning")
     observed.tables = {"half_topic_growth": growth, "half_topic_timeline": facts("leak_timelines")}
-
-
-def doubling_seconds(growth: pd.DataFrame) -> float | None:
-    """Return the median time between two doublings of the leaked half records; None below three of them."""
-    terms = growth.loc[growth["doubling"], "store_timestamp"].diff().dt.total_seconds().dropna()
-    return round(float(terms.median()), 3) if len(terms) >= 3 else None
