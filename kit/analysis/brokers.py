@@ -153,13 +153,8 @@ def of_this(facts: Facts, hosts: Hosts, items: Iterable[tuple[T, str, str | None
     return own or [what for what, ours in judged if ours is None]
 
 
-def half_hosts(facts: Facts) -> dict[str, str]:
-    """Return {storing host: its broker} of the hosts with half or op records, as in offset message ids."""
-    return {row["host"]: row["broker"] for row in facts.rows("store_brokers") if row["halves"]}
-
-
 def half_addresses(facts: Facts, broker: str | None = None) -> Hosts:
-    """Return the addresses of a broker of `half_hosts`; without one those of the only broker, else none."""
+    """Return the addresses of a broker with half records; without one those of the only such broker, else none."""
     rows = [row for row in facts.rows("store_brokers") if row["halves"] and broker in (None, row["broker"])]
     several = len({row["broker"] for row in rows}) > 1
     return frozenset() if several else frozenset(row["store_host"] for row in rows)

@@ -34,17 +34,17 @@ Limits = SimpleNamespace
 
 @memo
 def limits(facts: Facts, broker: str | None = None) -> Limits:
-    """Return the limits at a broker of `brokers.half_hosts`; without one, at that whose halves loop, or the only one.
+    """Return the limits at a broker of half records; without one, at that whose halves loop, or the only one.
 
     If several brokers are possible, the oldest release counts: it is the strictest. Of a broker that was upgraded, the
     release that refused counts, or else the one it runs now.
     """
     refused, owner = facts("size_refusals"), broker
     if owner is None:  # the broker whose half messages the log says were refused, else the only one with half messages
-        known_hosts = brokers.half_hosts(facts) if facts.has("messages") else {}
+        rows = facts.rows("store_brokers") if facts.has("messages") else []
+        by_host = {row["host"]: row["broker"] for row in rows if row["halves"]}
         ids = refused.loc[refused["event"] == "put-back-failed", "msg_id"].dropna()
-        meant = {known_hosts[host] for host in ids.str.upper().str[:-16] if host in known_hosts}
-        meant = meant or set(known_hosts.values())
+        meant = {by_host[host] for host in ids.str.upper().str[:-16] if host in by_host} or set(by_host.values())
         owner = next(iter(meant)) if len(meant) == 1 else None
     hosts: brokers.Hosts = brokers.half_addresses(facts, owner) if owner else frozenset()
     enabled = setup.setting(facts, "enableDLegerCommitLog", hosts).value or ""
@@ -191,8 +191,8 @@ def size_limits(facts: Facts) -> list[dict[str, Any]]:
 
     Source: store/CommitLog, store/MessageExtEncoder, store/dledger/DLedgerCommitLog.
     """
-    known = sorted(set(brokers.half_hosts(facts).values())) if facts.has("messages") else []
-    return [vars(limits(facts, broker)) for broker in (None, *known)]
+    halves = [row["broker"] for row in facts.rows("store_brokers") if row["halves"]] if facts.has("messages") else []
+    return [vars(limits(facts, broker)) for broker in (None, *sorted(set(halves)))]
 
 
 @fold("file string, physical_offset bigint, raw_size bigint", "size_limits", "stored_messages")
