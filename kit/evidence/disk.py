@@ -20,18 +20,20 @@ IN_USE: Final = "in-use.lock"
 """A file in the folder of each case and each spool: locked while a process works there."""
 _TEMPORARY: Final = re.compile(r"rmq-kit-run-[a-z0-9_]{8}")
 _FULL: Final = re.compile(
-    r"java\.\S*Exception: (?:No space left on device|Disk quota exceeded)|^OSError: \[Errno (?:28|122)\]|\(os error (?:28|122)\)",
+    r"java\.\S*Exception: (?:No space left on device|Disk quota exceeded)|^OSError: \[Errno (?:27|28|122)\]|\(os error (?:27|28|122)\)",
     re.MULTILINE,
 )
 
 
 def is_full(error: BaseException | None) -> bool:
-    """Return whether a full disk caused an error. Spark says so as text, which counts in its own errors only."""
+    """Return whether a full disk, or a limit of file sizes, caused an error. Spark says so as text, which counts in its own errors only."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
         spark = type(error).__module__.partition(".")[0] in ("py4j", "pyspark")
-        if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT) or (spark and _FULL.search(str(error))):
+        if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or (
+            spark and _FULL.search(str(error))
+        ):
             return True
         error = error.__cause__ or error.__context__
     return False

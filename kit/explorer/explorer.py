@@ -288,11 +288,8 @@ class View(ipywidgets.VBox):
         for value in list(each.counts(field))[:BARS]:
             button = ipywidgets.Button(description=clean(value, 40), layout={"flex": "0 1 14em", "min_width": "6em"})
             button.on_click(lambda _, value=value: self.select(self.explorer.selection.toggled(field, value)))
-            rows[value] = (
-                button,
-                ipywidgets.IntProgress(layout={"flex": "0 1 8em", "min_width": "2em"}),
-                ipywidgets.Label(),
-            )
+            bar = ipywidgets.IntProgress(layout={"flex": "0 1 8em", "min_width": "2em"})
+            rows[value] = (button, bar, ipywidgets.Label(layout={"flex": "none"}))
 
         def follow() -> None:
             others: dict[str, Any] = {field: ()}

@@ -75,7 +75,6 @@ class Session:
         self.lang: Lang = bench.lang
         self.ids = [f"{lab.number}-{n}" for n, _ in enumerate(bench.paths if lab.hint else lab.questions, 1)]
         self.marks: defaultdict[str, Mark] = defaultdict(Mark)
-        self.said_unanswered = False
         self._asked = dict(zip(self.ids, lab.questions, strict=not lab.hint))
 
     @cached_property
@@ -150,7 +149,7 @@ class Session:
         return truth if compare.single(truth) else ", ".join(truth)
 
     def check(self, id_: str, given: Any) -> Note:
-        """Judge an answer. A placeholder does not count as an attempt; that nothing is answered yet is said once."""
+        """Judge an answer. A placeholder does not count as an attempt."""
         question, mark = self.question(id_), self.marks[id_]
         truth, reply = self.facts.get(question.answer), "right"
         if truth is None:
@@ -158,8 +157,7 @@ class Session:
             return Note(self.tell("untold"), "untold")
         if compare.blank(given):
             if not self.solve:
-                said, self.said_unanswered = self.said_unanswered, True
-                return Note("" if said else self.tell("unanswered"), "unanswered")
+                return Note(self.tell("unanswered"), "unanswered")
             given, reply = self.answer(id_), "solved"
         mark.tries += 1
         if self.right(question, given):

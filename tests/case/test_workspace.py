@@ -183,7 +183,7 @@ def test_a_full_disk_is_known_however_it_is_passed_on():
     full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     wrapped = RuntimeError("task failed")
     wrapped.__cause__ = full
-    assert disk.is_full(full) and disk.is_full(wrapped)
+    assert disk.is_full(full) and disk.is_full(wrapped) and disk.is_full(OSError(errno.EFBIG, "x"))
     said = "Job aborted: java.io.IOException: No space left on device\n\tat java.base"
     assert disk.is_full(type("Py4JJavaError", (Exception,), {"__module__": "py4j.protocol"})(said))
     assert not disk.is_full(ValueError(said)), "it may be a line of the evidence"
