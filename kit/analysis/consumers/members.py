@@ -155,6 +155,7 @@ def owned(facts: Facts, group: str, queue: brokers.Queue) -> bool | None:
     return found if found or (known and every_client(facts, group, queue[0])) else None
 
 
+@memo
 def holders(facts: Facts, group: str, topic: str) -> dict[brokers.Queue, str]:
     """Return the client that holds each queue of a topic, as far as known: its id, else its address or the folder of its
     log. By consumerProgress -s where all outputs name the same, client logs, the last running info of each client.

@@ -28,7 +28,7 @@ def observe(facts: Facts) -> Observed:
     """Measure whether a group falls behind, by how much, and in which call its threads are."""
     pairs = lag.pairs(facts)
     parts = members.parts(facts)
-    falling = [p for p in (*pairs, *parts) if p.backlog and (p.client or p not in parts)]
+    falling = [p for p in pairs if p.backlog] + [p for p in parts if p.backlog and p.client]
     worst = min(falling, key=lambda p: (-(p.growth_per_second or 0), p.name), default=None)
     once = next((p for p in pairs if p.behind_everywhere), None) if worst is None else None
     part = next(iter(parts), None) if worst is None else None
@@ -111,7 +111,7 @@ def _listener(
 ) -> None:
     """Add why the group is slow: the frame its threads share, the listener's time, or that its pulls are held back."""
     pauses = _held_back(facts, group)
-    if worst and worst.client:
+    if worst is not None and worst.client:
         own = {q.queue_id for q in worst.queues}
         pauses = [s for s in pauses if s.queue is None or (s.topic == worst.topic and s.queue[2] in own)]
     quoted = consumer_logs.quote(facts, pauses[:2])
