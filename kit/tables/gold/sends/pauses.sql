@@ -42,7 +42,7 @@ with stored as (
 ), bursts as (
   select store_host, start_ms, end_ms, waiters, rate, proven,
     lag(proven) over beside and lead(proven) over beside and start_ms - lag(end_ms) over beside <= 500
-      and lead(start_ms) over beside - end_ms <= 500 as between_proven
+      and (lead(start_ms) over beside) - end_ms <= 500 as between_proven
   from judged window beside as (partition by store_host order by end_ms)
 )
 select store_host, start_ms, end_ms, waiters from bursts
