@@ -35,7 +35,10 @@ def unwrapped(text: bytes, starts: np.ndarray, ends: np.ndarray, files: Files) -
     if b"\x1b" in text:
         for i in np.flatnonzero(_holds(text, 0x1B, starts, ends)).tolist():
             plain[i] = _ANSI.sub(b"", text[starts[i] : ends[i]])
-    objects = np.flatnonzero((ends - starts > 12) & (buf[np.minimum(starts, buf.size - 1)] == ord("{")))
+    first, second = (buf[np.minimum(starts + n, buf.size - 1)] for n in (0, 1))
+    objects = np.flatnonzero((ends - starts > 12) & (first == ord("{")))
+    # A whole download of Grafana in one line is no entry, although it holds some: `jq -c '.[]'` makes lines of it.
+    plain |= dict.fromkeys(np.flatnonzero((first == ord("[")) & (second == ord("{"))).tolist(), b"")
     collected = -1
     for i in objects.tolist():
         line = _of_object(text[starts[i] : ends[i]], files, follows=collected == i - 1)
@@ -82,6 +85,8 @@ def _of_object(raw: bytes, files: Files, *, follows: bool) -> bytes | None:
         isinstance(entry.get("log"), str) and "stream" in entry
     ):  # Docker's json-file driver wraps a line of the program.
         return _bytes(entry["log"].rstrip("\r\n")).replace(b"\n", b"\r")
+    if isinstance(entry.get("hits"), dict):  # a whole answer of Elasticsearch: `jq -c '.hits.hits[]'`
+        return b""
     hit = _first(entry, _HITS)
     entry = {**entry, **hit} if isinstance(hit, dict) else entry
     time, level, thread, logger, message, stack = (_first(entry, names) for names in _MEMBERS.values())
