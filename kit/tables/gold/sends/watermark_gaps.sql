@@ -3,10 +3,11 @@
 -- that folder logged something else: it started, or only the thread that prints the blocks was held up (BrokerController.registerBrokerAll).
 with blocks as (
   select file, ts, min(line) as line from events where event = 'watermark' and ts is not null group by file, ts
+), others as (
+  select file, date_trunc('second', ts) as second from entries where source in ('broker', 'store', 'transaction') and ts is not null group by 1, 2
 ), steps as (
   select regexp_replace(file, '[^/]*$', '') as folder, file, line, ts, lag(ts) over (partition by file order by ts) as before, null as spoken from blocks
-  union all select distinct regexp_replace(file, '[^/]*$', ''), null, null, date_trunc('second', ts), null, date_trunc('second', ts) from entries
-  where source in ('broker', 'store', 'transaction') and ts is not null
+  union all select regexp_replace(file, '[^/]*$', ''), null, null, second, null, second from others
 ), heard as (
   select *, max(spoken) over (partition by folder order by unix_seconds(ts) range between unbounded preceding and 2 preceding) as last_spoken from steps
 )
