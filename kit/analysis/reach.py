@@ -71,11 +71,11 @@ def tried(facts: Facts) -> list[Row]:
     rows = sorted(_statements(facts, "connect"), key=lambda row: (row["file"], row["address"]))
     if not rows:
         return []
-    servers, tools, brokers = name_servers(facts), _tools(facts), set(map(host, advertised(facts)))
+    servers, of_tools, brokers = name_servers(facts), tools(facts), set(map(host, advertised(facts)))
     rows = [
         row
         for row in rows
-        if row["source"] not in BROKER_SIDE and row["file"] not in tools
+        if row["source"] not in BROKER_SIDE and row["file"] not in of_tools
         if not row["name_server"] and row["address"] not in servers
         if host(row["address"]) in brokers or port(row["address"]) not in (NAME_SERVER_PORT, None)
     ]
@@ -105,15 +105,15 @@ def name_servers(facts: Facts) -> frozenset[str]:
 
 
 @memo
-def _tools(facts: Facts) -> frozenset[str]:
+def tools(facts: Facts) -> frozenset[str]:
     """Return the client logs of mqadmin, which reaches every address of its host; none with a client of users."""
     if not facts.files.of_kind("log"):
         return frozenset()
     own = {row["file"] for row in attempts.clients_of_users(facts)}
-    tools = {file for file, _ in refs.seen(facts, "admin-tool").places}
+    admin = {file for file, _ in refs.seen(facts, "admin-tool").places}
     sides = {_folder(i.file) for i in facts.files.items if i.source in BROKER_SIDE}
     beside = {i.file for i in facts.files.items if i.source == "client" and _folder(i.file) in sides}
-    return frozenset((tools | beside) - own)
+    return frozenset((admin | beside) - own)
 
 
 def _folder(file: str) -> str:
@@ -164,7 +164,7 @@ def client_logs(facts: Facts) -> bool:
     A complete log begins with its client's start, and has a connect of some kind.
     """
     whole = {file for file, _ in refs.seen(facts, "client-created", "client-started", "client-connect").places}
-    return any(i.source == "client" and i.file in whole and i.file not in _tools(facts) for i in facts.files.items)
+    return any(i.source == "client" and i.file in whole and i.file not in tools(facts) for i in facts.files.items)
 
 
 @memo

@@ -13,7 +13,7 @@ import datetime as dt
 from collections.abc import Sequence
 from typing import Any, Final
 
-from kit.analysis import noise, refs, setup
+from kit.analysis import noise, reach, refs, setup
 from kit.analysis.messages import lookups
 from kit.causes.findings import Finding, Remedy, Role, Step, supporting
 from kit.causes.texts import Figure
@@ -36,7 +36,8 @@ def examine(facts: Facts) -> list[Finding]:
         seen = refs.seen(facts, PROBLEM + problem.slug)
         normal = refs.seen(facts, problem.seen.normal_with) if seen and problem.seen.normal_with else None
         count = seen.count - (normal.count if normal else 0) if seen else 0
-        if not seen or count <= 0:
+        of_tools = problem.seen.of_users and {file for file, _ in seen.places} <= reach.tools(facts)
+        if not seen or count <= 0 or of_tools:
             continue
         counts = [(count, seen.first, seen.last)]
         if problem.seen.by and count >= problem.seen.least:

@@ -72,7 +72,8 @@ class Seen(data.Row, frozen=True, kw_only=True):
 
     It is reported from `least` entries on that span at least `lasts` seconds. `by`: the gold table that counts them by
     what they are about, one row of which has to be so many and last so long. `normal_with`: an event that is printed
-    beside each entry that is normal: so many do not count. `cause`: the cause module that judges these texts.
+    beside each entry that is normal: so many do not count. `of_users`: what mqadmin alone met, in its own log, does not
+    count. `cause`: the cause module that judges these texts.
     `passing`: events with `goes_on`; the problem is reported where one of these goes on, whatever `cause` says.
     """
 
@@ -81,6 +82,7 @@ class Seen(data.Row, frozen=True, kw_only=True):
     lasts: float = 0.0
     by: str = ""
     normal_with: str = ""
+    of_users: bool = False
     cause: str = ""
     passing: tuple[str, ...] = ()
 
