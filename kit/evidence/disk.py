@@ -26,7 +26,9 @@ _FULL: Final = re.compile(
 
 
 def is_full(error: BaseException | None) -> bool:
-    """Return whether a full disk, or a limit of file sizes, caused an error. Spark says so as text, which counts in its own errors only."""
+    """Return whether a full disk, or a limit of file sizes, caused an error. Spark says so as text, which counts in its
+    own errors only.
+    """
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))

@@ -35,10 +35,9 @@ def unwrapped(text: bytes, starts: np.ndarray, ends: np.ndarray, files: Files) -
     if b"\x1b" in text:
         for i in np.flatnonzero(_holds(text, 0x1B, starts, ends)).tolist():
             plain[i] = _ANSI.sub(b"", text[starts[i] : ends[i]])
-    first, second = (buf[np.minimum(starts + n, buf.size - 1)] for n in (0, 1))
-    objects = np.flatnonzero((ends - starts > 12) & (first == ord("{")))
-    # A whole download of Grafana in one line is no entry, although it holds some: `jq -c '.[]'` makes lines of it.
-    plain |= dict.fromkeys(np.flatnonzero((first == ord("[")) & (second == ord("{"))).tolist(), b"")
+    if text.startswith(b"[{"):  # a whole download of Grafana in one line holds entries and is none: `jq -c '.[]'`
+        plain[0] = b""
+    objects = np.flatnonzero((ends - starts > 12) & (buf[np.minimum(starts, buf.size - 1)] == ord("{")))
     collected = -1
     for i in objects.tolist():
         line = _of_object(text[starts[i] : ends[i]], files, follows=collected == i - 1)
