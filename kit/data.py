@@ -1,7 +1,5 @@
 """The kit's YAML files, each read into typed rows; and rows by what they have in common."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys

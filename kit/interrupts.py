@@ -1,7 +1,5 @@
 """Ctrl-C and the stop button, at a point where they leave no lock taken."""
 
-from __future__ import annotations
-
 import _thread
 import signal
 import threading

@@ -4,8 +4,6 @@ in a module beside it where counting is not enough.
 How to add one: docs/adding-a-cause.md.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from importlib import resources
 from typing import Final

@@ -5,8 +5,6 @@ record, or what is computed from offsets (`LAG_GROWS`, `QUEUE_STANDS`) and disks
 for a text: signs are what the readers of logs and stores find anyway.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Final
 

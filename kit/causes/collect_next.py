@@ -5,8 +5,6 @@ commands only read: the commitlog files of the window and never the whole store,
 that time (if none is known, what to run next time).
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 from collections.abc import Iterable, Mapping

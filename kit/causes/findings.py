@@ -3,8 +3,6 @@
 The shape of `Finding.as_dict` is the public `findings.json`, schema 1.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal

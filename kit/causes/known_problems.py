@@ -7,8 +7,6 @@ count only where they go on without one (`goes_on` in their rows). In a paste, w
 single line of the others is enough to suspect the problem.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Sequence
 from typing import Any, Final

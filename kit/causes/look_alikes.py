@@ -2,8 +2,6 @@
 kit.causes.look_alikes` prints docs/look-alikes.md.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Final
 

@@ -3,8 +3,6 @@
 The faults are those of `kit.rocketmq.versions.FIXED` and the known problems with a last release.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 

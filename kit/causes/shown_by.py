@@ -4,8 +4,6 @@ The absence of something shows that it did not happen only in evidence in which 
 evidence the step is not known, and what would show it is requested.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath

@@ -3,8 +3,6 @@
 A module reads its own with `TEXTS = texts_of(__name__)` and says `TEXTS.say("leaked", count=3)`.
 """
 
-from __future__ import annotations
-
 from functools import cache, cached_property
 from typing import Any, Literal
 

@@ -2,8 +2,6 @@
 refusals. Times are instants in UTC, whatever zone a file is in.
 """
 
-from __future__ import annotations
-
 import contextlib
 import datetime as dt
 import itertools

@@ -1,7 +1,5 @@
 """Consumer groups: lag, owners of queues, what was handled, offsets that moved, addresses that clients tried."""
 
-from __future__ import annotations
-
 import posixpath
 from typing import Any, Final
 

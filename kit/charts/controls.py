@@ -1,7 +1,5 @@
 """What a widget shows as outputs of its own, and what stands in its place where no widget is drawn."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any, Final

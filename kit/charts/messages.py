@@ -3,8 +3,6 @@
 The tables of a life take a dict from `kit.trace`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, Final
 

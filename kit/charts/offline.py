@@ -3,8 +3,6 @@
 A page made of an executed notebook (`jupyter nbconvert --to html`) has it once, and a short script for each chart.
 """
 
-from __future__ import annotations
-
 import base64
 import functools
 import gzip

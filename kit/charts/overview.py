@@ -2,8 +2,6 @@
 time, two sets side by side, many incidents.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

@@ -3,8 +3,6 @@
 The first column is the place (a time or a label), the last one the number, a text between them tells the series apart.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The placements of the half message: what each failure leaves."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Evidence text made safe to show: nothing in it can affect a terminal, a browser, plotly or MathJax."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, Final
 

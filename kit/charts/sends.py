@@ -1,7 +1,5 @@
 """Sends: a busy broker on one time axis, failed sends, what a replica holds."""
 
-from __future__ import annotations
-
 import functools
 from typing import Final
 

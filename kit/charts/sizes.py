@@ -1,7 +1,5 @@
 """Sizes against the limit: how a record grows, the room left, refused writes, the blocked half queue."""
 
-from __future__ import annotations
-
 import functools
 from typing import Final
 

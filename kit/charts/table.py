@@ -1,7 +1,5 @@
 """A small table for readers: typed columns, formatted cells, a caption; notebooks and report draw the same JSON."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final

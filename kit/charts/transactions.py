@@ -1,7 +1,5 @@
 """Transactions: the half-topic blow-up (growth, writers, one message, fixes), and where every transaction went."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """The commands `lab run` and `lab list`: reproduce an incident on a real broker, and triage it."""
 
-from __future__ import annotations
-
 import importlib
 import time
 from pathlib import Path

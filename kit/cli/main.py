@@ -4,8 +4,6 @@ Exit codes: 0 done · 1 a bug · 2 wrong usage or nothing to read · 3 done, but
 read · 4 the condition of `--fail-on` · 5 an id, topic or selection that matches nothing · 130 interrupted.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import traceback

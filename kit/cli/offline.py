@@ -1,7 +1,5 @@
 """Commands that need no evidence and no engine, and answer within a second."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import json

@@ -1,7 +1,5 @@
 """The command `watch`: live alerts from growing logs and stores."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import sys

@@ -4,8 +4,6 @@
 Commitlog files are chosen by the storeTimestamp of their first records, logs and queues by modification time.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import shlex
 from importlib import resources

@@ -8,8 +8,6 @@ configuration, mqadmin outputs, host metrics and pasted texts are small and are 
 counted: copies of other files, indexes (records tell them), damaged ranges, what was not recognised.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import struct
 from collections import Counter

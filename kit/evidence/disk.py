@@ -1,7 +1,5 @@
 """Files that the kit itself writes: complete or not at all, private to their owner, locked while in use."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import fcntl

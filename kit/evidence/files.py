@@ -3,8 +3,6 @@
 What cannot be read is `Refused` with a reason.
 """
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import io

@@ -3,8 +3,6 @@ transaction, name servers not reached, outputs of host tools and of mqadmin: the
 log lines.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Sequence

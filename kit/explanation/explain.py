@@ -5,8 +5,6 @@ A line is looked up in this order: known problems and events (`kit.rocketmq.cata
 answers, settings. Ids in it are also decoded.
 """
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Iterable, Sequence

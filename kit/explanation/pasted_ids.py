@@ -1,7 +1,5 @@
 """Ids in a paste: each decoded once, and which of them belong to one message."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """What people paste, as it was printed: text of any encoding, lines without quoting, prompts and colours."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import zlib

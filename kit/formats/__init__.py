@@ -1,7 +1,5 @@
 """Bytes → Arrow. Decodes and reports damage; never judges."""
 
-from __future__ import annotations
-
 import atexit
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The forms of lines that readers know: `patterns.yaml`, compiled."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

@@ -2,8 +2,6 @@
 `formats/logs/times`).
 """
 
-from __future__ import annotations
-
 import contextlib
 import datetime as dt
 import re

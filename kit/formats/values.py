@@ -1,7 +1,5 @@
 """Printed values → values of columns. What does not fit is None: unknown, never an exception and never 0."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -3,8 +3,6 @@
 Reads the findings.json that `report` and `triage --json` write; no evidence, no Spark.
 """
 
-from __future__ import annotations
-
 from kit.incidents.history import History, Incident, read, start
 
 __all__ = ["History", "Incident", "read", "start"]

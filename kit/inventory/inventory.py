@@ -1,7 +1,5 @@
 """The inventory of evidence: every file with its kind, size, hash, time span and replicas."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

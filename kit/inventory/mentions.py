@@ -3,8 +3,6 @@
 Raw bytes are searched, not parsed entries: lines that match no layout mention messages too.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby

@@ -1,7 +1,5 @@
 """One file of the evidence, for everything after the inventory; a reference: the line or record that supports a claim."""
 
-from __future__ import annotations
-
 import datetime as dt
 from typing import Any, Final
 

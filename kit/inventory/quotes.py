@@ -1,7 +1,5 @@
 """Unchanged lines and records of the evidence: what a reference points to."""
 
-from __future__ import annotations
-
 import os
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Recognise a text file by its head: which logger's log, in which layout and encoding."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any, Final
 

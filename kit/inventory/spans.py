@@ -1,7 +1,5 @@
 """The time span of a file, from its first and last record or line."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterable
 from pathlib import Path

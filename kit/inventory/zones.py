@@ -6,8 +6,6 @@ and so does the id of a client, which its own log prints when it starts and the 
 at its first heartbeat. A UNIQ_KEY alone shows nothing: it counts from the month's start in the same unknown zone.
 """
 
-from __future__ import annotations
-
 import contextlib
 import datetime as dt
 import itertools

@@ -1,7 +1,5 @@
 """One name server and one broker on loopback, small files, short intervals, all below one folder."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shutil

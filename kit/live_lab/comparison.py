@@ -1,7 +1,5 @@
 """An incident and its twin side by side, for the live lab's notebook: two evidence sets, given or made."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Mapping, Sequence

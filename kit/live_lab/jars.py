@@ -2,8 +2,6 @@
 once and kept in the user's cache folder.
 """
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """One run of a scenario: start everything, play the scenario, stop it, and arrange its files as an evidence folder."""
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 import signal

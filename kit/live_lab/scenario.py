@@ -1,7 +1,5 @@
 """The scenarios (`scenarios.yaml`): application hosts, pauses, their end, and the verdicts of `triage`."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any, Final
 

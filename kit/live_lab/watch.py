@@ -1,7 +1,5 @@
 """A run while it goes on: records and errors, as the files of a running broker tell them. Read-only."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import time

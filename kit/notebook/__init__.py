@@ -1,7 +1,5 @@
 """What a notebook cell calls: `notebook.start(evidence, …)` gives an `Inquiry`."""
 
-from __future__ import annotations
-
 from kit.notebook.answers import explained
 from kit.notebook.inquiry import Inquiry, locate, start
 from kit.notebook.prose import speak

@@ -1,7 +1,5 @@
 """What a stop of an investigation shows: the answer to its query, and one sentence with what follows."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from importlib import resources

@@ -3,8 +3,6 @@
 Every scalar is a string (`22:34` is a time here, not YAML's base-60 number).
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import fcntl
 import re

@@ -3,8 +3,6 @@ a message's messages. Each as tables whose references can be followed: where the
 below, with a way back.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Iterable, Mapping

@@ -3,8 +3,6 @@
 So one file serves both languages. A report puts the Chinese into the cells instead (`kit.report.notebooks`).
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 import sys

@@ -1,7 +1,5 @@
 """The forms of what must not leave a site, and the places where a key or a name is expected: `forms.yaml`, compiled."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from typing import Any, Final

@@ -5,8 +5,6 @@ file as its readers do (JSON values, CSV cells, notebook outputs, the page's tex
 originals by plain search and for addresses, mail and secrets by its own forms.
 """
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import html

@@ -6,8 +6,6 @@ is a name of the evidence, even in the middle of a sentence. What a site might c
 does not belong here.
 """
 
-from __future__ import annotations
-
 import re
 from importlib import resources
 from typing import Final

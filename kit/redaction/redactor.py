@@ -8,8 +8,6 @@ An IPv4 address, in any form, becomes one of 100.64.0.0/10, an IPv6 address one 
 is locally administered: none of them is a real one. Ports, process ids, offsets, times and counters of an id stay.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import hashlib

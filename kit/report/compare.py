@@ -3,8 +3,6 @@
 What only one side has is absent on the other, which is not unknown (null).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 

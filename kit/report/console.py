@@ -1,7 +1,5 @@
 """What `msgid`, `size` and `trace` print, and the tables of every command. Imports neither Spark nor pandas."""
 
-from __future__ import annotations
-
 import io
 import itertools
 import os

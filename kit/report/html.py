@@ -1,7 +1,5 @@
 """findings.json and executed notebooks → one page, a finding with its steps and numbers; templates escape all texts."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import itertools

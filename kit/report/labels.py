@@ -1,7 +1,5 @@
 """The report's own sentences (`labels.yaml`), with the icon and name of each verdict."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 

@@ -4,8 +4,6 @@ nbformat checks notebooks with jsonschema, which on import builds a parser for i
 of work. The schema of notebooks uses no such format; jsonschema skips it if the parser's package is absent.
 """
 
-from __future__ import annotations
-
 import sys
 from typing import Any, Final, cast
 

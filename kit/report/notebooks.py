@@ -1,7 +1,5 @@
 """Run notebooks headless and extract what a report shows: text, tables, charts. HTML in outputs is never used."""
 
-from __future__ import annotations
-
 import copy
 import json
 import tempfile

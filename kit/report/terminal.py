@@ -1,7 +1,5 @@
 """What `triage`, `inventory` and `doctor` print: plain tables, with control characters stripped from all evidence."""
 
-from __future__ import annotations
-
 import datetime as dt
 import difflib
 import shlex

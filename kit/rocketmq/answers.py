@@ -1,7 +1,5 @@
 """What RocketMQ answers: what codes mean, which id a call returns, and the tables that mqadmin prints."""
 
-from __future__ import annotations
-
 from typing import Final, Literal
 
 from kit import data

@@ -6,8 +6,6 @@ Upstream: `store/CommitLog`, `store/MessageExtEncoder`, `common/message/MessageD
 `entry/DLedgerEntryCoder` of openmessaging/dledger.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 # store/CommitLog.MESSAGE_MAGIC_CODE, common/message/MessageVersion (V2 since 5.1.0), store/CommitLog.BLANK_MAGIC_CODE

@@ -5,8 +5,6 @@ is explained, and reported where nothing else judges it. Any other is an `Event`
 values are taken out.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache, cached_property

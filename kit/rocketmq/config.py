@@ -4,8 +4,6 @@
 module looks them up.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import math
 import operator

@@ -1,7 +1,5 @@
 """Lines as `cat -n`, `grep -n` and `grep -C` show them: rows of `facts/copied_lines.yaml`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import Final

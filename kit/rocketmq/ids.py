@@ -12,8 +12,6 @@ The first two have the same length; which one an id is follows from the port: a 
 like one.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import ipaddress
 import itertools

@@ -1,7 +1,5 @@
 """Log layouts and the sources of logs: rows of `facts/layouts.yaml` and `facts/log_sources.yaml`."""
 
-from __future__ import annotations
-
 import re
 from typing import Final, Literal
 

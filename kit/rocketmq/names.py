@@ -1,7 +1,5 @@
 """RocketMQ's own names: topics, groups, prefixes, message properties, the flag bits of a message's life."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

@@ -12,8 +12,6 @@ the answer given at once (COMMIT) or left to the check (UNKNOWN). Upstream:
   whether another copy was ended before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, Literal
 

@@ -1,7 +1,5 @@
 """The fields of a stored record with their bytes and who wrote them: what each side measures as a message's size."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import pandas as pd

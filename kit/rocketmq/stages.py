@@ -5,8 +5,6 @@ store/CommitLog.putMessage (4.x) and broker/util/HookUtils (5.x) for delays, bro
 retries and dead letters.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from kit.rocketmq import names

@@ -3,8 +3,6 @@
 `format_strings.tsv` is read from the sources of 4.3.0 to 5.3.3 by `tools/java_sources.py`, which says what is left out.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache, cached_property
 from typing import Final

@@ -1,7 +1,5 @@
 """Finds the Java that runs Apache Spark; the embedded engine needs none."""
 
-from __future__ import annotations
-
 import functools
 import importlib.util
 import os

@@ -1,7 +1,5 @@
 """Compiles every kernel once, so that no worker has to: `python -m kit.spark.kernels`."""
 
-from __future__ import annotations
-
 import struct
 import tempfile
 import zlib

@@ -6,8 +6,6 @@
 A question is named `LAB-NUMBER`. Every call works on the lab opened last under that number in this process.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final

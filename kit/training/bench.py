@@ -1,7 +1,5 @@
 """The evidence of a lab: cases opened and triaged once, and views that give no verdict away."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence

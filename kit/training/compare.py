@@ -1,7 +1,5 @@
 """Compare a typed answer with the true one: strict about values, lenient about case, signs and units."""
 
-from __future__ import annotations
-
 import math
 import re
 import unicodedata

@@ -5,8 +5,6 @@ file names, and what is worked out from these. One that this evidence does not s
 marked and not counted; several words are a list.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import cache, reduce
 from string import Formatter

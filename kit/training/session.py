@@ -1,7 +1,5 @@
 """One lab in progress: its questions, the answers given, the replies to them."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from functools import cached_property
 from typing import Any, Final, Literal

@@ -5,8 +5,6 @@ Signs are what causes declare (`kit.causes.alerts`). An episode is one cause at 
 and duration is reached, and ends when none of its signs was seen for `CLEAR` seconds. An alert is one JSON object.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import math
 import re

@@ -5,8 +5,6 @@ the same. So a log that was renamed or copied is continued where it was left,
 and one that was truncated starts again. Packed files are not followed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import hashlib

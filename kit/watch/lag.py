@@ -4,8 +4,6 @@ Offsets come from the broker's consumerOffset.json and from what consumers print
 consume queues. A burst that drains is no backlog: lag counts as growing after `GROWS` seconds of growth in every queue.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One step of the watch: read what is new in the files, return alerts."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import math

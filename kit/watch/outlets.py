@@ -3,8 +3,6 @@
 A capture is what the watch just read, no cold page of a store: ends of logs, last records, settings and offsets.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import json

@@ -4,8 +4,6 @@ Its state folder holds places, episodes and unsent alerts, so that a new process
 one watch uses it at a time.
 """
 
-from __future__ import annotations
-
 import contextlib
 import datetime as dt
 import hashlib

@@ -1,7 +1,5 @@
 """Neighbours that keep a client out: access control, a topic that does not exist, a route that is missing."""
 
-from __future__ import annotations
-
 import contextlib
 import difflib
 import itertools

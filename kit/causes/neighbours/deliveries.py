@@ -1,7 +1,5 @@
 """Neighbours behind a consumer: send-backs that are refused, retry topics, dead letters, delayed messages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from shlex import quote
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Neighbours about sends: time-outs, duplicates of a retry, refusals for size, a full disk."""
 
-from __future__ import annotations
-
 from pathlib import PurePosixPath
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Neighbours about transactions: checks that reach nobody or the wrong application, discards, double commits."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import pandas as pd

@@ -6,8 +6,6 @@ separate, ranked explanation and can be "not shown"; client time-outs without a 
 `suspected`.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from pathlib import PurePosixPath
 from typing import Any, Final

@@ -4,8 +4,6 @@ An address that the same clients reached before or after is not unreachable: the
 (reference: operators' incidents §7).
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from kit.analysis import reach, refs

@@ -3,8 +3,6 @@
 A lag that shrinks again is a burst.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from typing import Any
 

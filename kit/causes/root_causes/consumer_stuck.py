@@ -3,8 +3,6 @@
 A queue that nobody pulls does not move either, but has no owner.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from shlex import quote
 from typing import Any

@@ -6,8 +6,6 @@ The broker keys its table by connection, the rebalancing by client id
 first one's share. A client id is clientIP@instanceName (client/ClientConfig.buildMQClientId).
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from itertools import groupby

@@ -5,8 +5,6 @@ client/impl/consumer/DefaultMQPushConsumerImpl.sendMessageBack (up to 4.6.0), st
 broker/transaction/queue/TransactionalMessageServiceImpl.check, broker/processor/EndTransactionProcessor.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import pandas as pd

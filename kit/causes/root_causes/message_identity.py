@@ -4,8 +4,6 @@ Different ids alone are normal: the offset id is made at every append (common/me
 UNIQ_KEY once by the client (common/message/MessageClientIDSetter), and MessageClientExt.getMsgId returns the latter.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from kit.analysis import refs

@@ -5,8 +5,6 @@ Source: client/Validators.checkMessage (raw body), store/CommitLog (whole record
 broker/transaction/queue/TransactionalMessageServiceImpl.check (no advance after a failed put-back, all releases).
 """
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any, Final
 

@@ -3,8 +3,6 @@
 A restart, a rebalance and clean-up lines alone move nothing (reference: operators' incidents §5).
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import attrs

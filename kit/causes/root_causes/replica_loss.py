@@ -3,8 +3,6 @@
 A slave's log looks just as alarming where nothing acknowledged is missing (reference: operators' incidents §6).
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from kit.analysis import brokers, refs

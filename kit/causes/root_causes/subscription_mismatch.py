@@ -6,8 +6,6 @@ heartbeat wins; clients share out the queues of each topic among all of them (cl
 rolling restart prints the same lines and is no sign of it.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Final
 

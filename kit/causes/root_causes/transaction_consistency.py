@@ -5,8 +5,6 @@ client/impl/producer/DefaultMQProducerImpl.sendMessageInTransaction (exceptions 
 roll back), broker/processor/EndTransactionProcessor (the answer is one-way).
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import pandas as pd

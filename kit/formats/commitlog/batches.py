@@ -1,7 +1,5 @@
 """Records → Arrow record batches with the columns of `messages`."""
 
-from __future__ import annotations
-
 import contextlib
 import zlib
 from collections.abc import Container, Iterable, Iterator, Sequence

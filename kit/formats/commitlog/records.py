@@ -3,8 +3,6 @@
 Every read is bounds-checked by hand: whatever a length field claims, nothing outside the buffer is touched.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any, Final
 

@@ -2,8 +2,6 @@
 describe it.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import pyarrow as pa

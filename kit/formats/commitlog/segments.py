@@ -2,8 +2,6 @@
 being written has whole records.
 """
 
-from __future__ import annotations
-
 import io
 import mmap
 import os

@@ -3,8 +3,6 @@
 The layouts are those of `client/trace/TraceDataEncoder` 4.4.0 – 5.3.3; missing values are there as the text `null`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any, Final

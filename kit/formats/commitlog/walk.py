@@ -4,8 +4,6 @@ A record counts where it is behind its predecessor and its lengths agree; elsewh
 where its own physicalOffset says that it belongs there too. Nothing is decoded here but lengths.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from kit.formats.commitlog import records

@@ -1,7 +1,5 @@
 """Find the texts that RocketMQ is known to print in one pass (Aho-Corasick), and take out their values."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Callable, Iterator, Sequence

@@ -4,8 +4,6 @@ compiled.
 Whole columns of lines are matched at once (RE2). A line takes the first row that fits it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from functools import cache

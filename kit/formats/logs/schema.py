@@ -1,7 +1,5 @@
 """The columns of log entries, and what is known about a text file before it is read."""
 
-from __future__ import annotations
-
 import attrs
 import msgspec
 import pyarrow as pa

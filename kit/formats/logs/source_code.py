@@ -2,8 +2,6 @@
 happened.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from typing import Final

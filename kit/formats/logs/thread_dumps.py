@@ -6,8 +6,6 @@ Layouts of HotSpot 8 to 21: hotspot/share/runtime/vmOperations (VM_PrintThreads)
 common/UtilAll.jstack (`NAME  TID: 27 STATE: RUNNABLE`, then the name before each frame).
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 from collections.abc import Callable, Iterator

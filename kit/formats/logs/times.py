@@ -1,7 +1,5 @@
 """Columns of printed times → milliseconds. Each second and each fraction is parsed once: logs repeat both."""
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 from collections.abc import Callable, Sequence

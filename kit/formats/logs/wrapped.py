@@ -1,7 +1,5 @@
 """Lines that hold a log line in another form: JSON, colours of a terminal, a container's stream."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

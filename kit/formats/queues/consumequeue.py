@@ -1,7 +1,5 @@
 """Consume queue files: units (plain, batch) that point to records."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

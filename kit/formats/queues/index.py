@@ -1,7 +1,5 @@
 """Index files: hashes of keys that point to records (`store/index/IndexFile`)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Final
 

@@ -3,8 +3,6 @@
 Values are as the broker reads them: `java.util.Properties` keeps a comment or a blank behind a value as part of it.
 """
 
-from __future__ import annotations
-
 import bisect
 import json
 import re

@@ -1,7 +1,5 @@
 """Exported tables: their encoding, separator and header."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 import io

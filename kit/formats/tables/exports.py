@@ -3,8 +3,6 @@
 Each reader yields (name of the table, cells) for each row, the header first.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 import zipfile

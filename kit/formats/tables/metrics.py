@@ -5,8 +5,6 @@ The first block of iostat and the first line of vmstat are averages since boot; 
 without a zone are local to the host; df has none, unless a line before it holds one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path

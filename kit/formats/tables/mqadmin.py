@@ -7,8 +7,6 @@ form is kept as `text`.
 Sources: tools/command, common/protocol/body/ConsumerRunningInfo.formatString.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -2,8 +2,6 @@
 (`answer`, with `nth` from 0 for their order) that says which of them it calls for, and with what numbers.
 """
 
-from __future__ import annotations
-
 import functools
 from typing import Any, Final
 
