@@ -78,11 +78,13 @@ def _owners(
     known = len(members.ledgers(facts, group)) > 1
     twice = [row for row in facts.rows("handled_by_several") if row["group"] == group] if known else []
     doubled = facts.rows("queues_of_several") if twice and facts.has("messages") else []
-    queues = {*places.index[places > 1], *(s.queue for s in back if s.queue)}
-    queues |= {(row["topic"], row["broker"] or "", row["queue_id"]) for row in doubled if row["group"] == group}
-    queues -= {(topic, "", queue_id) for topic, broker, queue_id in queues if broker}
     idle = _of_nobody(facts, group, set(places.index))
     unowned = {(topic, q.broker, q.queue_id) for topic, q in idle}
+    queues = {(row["topic"], row["broker"] or "", row["queue_id"]) for row in doubled if row["group"] == group}
+    # A message that two of them handled does not show who pulls its queue now.
+    queues = {each for each in queues if not any(brokers.same_queue(facts, each, other) for other in unowned)}
+    queues |= {*places.index[places > 1], *(s.queue for s in back if s.queue)}
+    queues -= {(topic, "", queue_id) for topic, broker, queue_id in queues if broker}
     several, nobody = (_by_topic(each, {*places.index, *unowned}) for each in (queues, unowned))
     ids = sorted({pair["client_id"] for pair in pairs})
     observed.values |= {
