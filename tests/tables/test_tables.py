@@ -90,15 +90,15 @@ def test_a_query_without_memory_is_asked_again_when_the_others_are_done():
     assert turns.ask(lambda: "more") == "more"
 
 
-@pytest.mark.parametrize(("error", "times"), [(RuntimeError(FULL), 2), (ValueError("no such column"), 1)])
-def test_a_query_that_needs_more_than_there_is_fails_and_no_other_is_asked_again(error, times):
+@pytest.mark.parametrize(("words", "times"), [(FULL, 2), ("Exception deserializing response!", 2), ("no such", 1)])
+def test_a_query_that_fails_again_fails_and_no_other_is_asked_again(words, times):
     turns, asked = Turns(), []
 
     def fails():
         asked.append(1)
-        raise error
+        raise RuntimeError(words)
 
-    with pytest.raises(type(error), match=r"memory pool|no such column"):
+    with pytest.raises(RuntimeError, match=re.escape(words)):
         turns.ask(fails)
     assert len(asked) == times
     assert turns.ask(lambda: "more") == "more"
