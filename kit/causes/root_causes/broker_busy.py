@@ -81,9 +81,10 @@ def observe(facts: Facts) -> Observed:
     busy_sends = sum(errors.get(kind, 0) for kind in attempts.REFUSALS)
     # With signs of a stall or time-outs the absence of a refusal shows nothing.
     would_show = ledger.knows_kinds and not (timed_out or stalls or counted)
-    # One send or two among many, or ones that another try repaired, where nothing else is a sign of a busy broker.
-    repaired = 0 in (ledger.sends_failed, ledger.lost) or busy_sends * RARE <= (ledger.sends or 0)
-    rarely = refused and would_show and not slow and repaired and 0 < busy_sends < SEVERAL
+    # One send or two among many, or that another try may have repaired, where nothing else is a sign of a busy broker.
+    harmless = 0 in (ledger.sends_failed, ledger.lost) or busy_sends * RARE <= (ledger.sends or 0)
+    harmless = harmless or ledger.sends is ledger.lost is None
+    rarely = refused and would_show and not slow and harmless and 0 < busy_sends < SEVERAL
     values = {
         "refused": refused.count or None, "kinds": kinds or None, "would_show": would_show,
         "rarely": rarely, "busy_sends": busy_sends,
