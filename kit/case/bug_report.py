@@ -31,13 +31,19 @@ def text(failures: Sequence[Failure], case: Case | None = None, options: Mapping
         f"rmq-kit {kit.__version__}",
         f"Python {platform.python_version()}, {platform.system()} {platform.machine()}",
     ]
-    installed = {each.name: each.version for each in metadata.distributions()}
-    lines += [f"{name} {installed.get(name, 'not installed')}" for name in _LIBRARIES]
+    lines += [f"{name} {_version(name)}" for name in _LIBRARIES]
     lines += ["", "Options", *(f"  {name}: {value}" for name, value in (options or {}).items())]
     lines += ["", "Shape of the evidence", *(_shape(case) if case is not None else ())]
     for failure in sorted(failures, key=lambda f: f.what):
         lines += ["", f"Failed: {failure.what}", f"{failure.type} at {failure.where}", failure.trace]
     return "\n".join(lines) + "\n"
+
+
+def _version(library: str) -> str:
+    try:
+        return metadata.version(library)
+    except metadata.PackageNotFoundError:
+        return "not installed"
 
 
 def _shape(case: Case) -> Iterator[str]:

@@ -49,16 +49,19 @@ class Artefact(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     command: str
 
 
-BY_SIDE: Final = data.read("causes/collect.yaml", dict[Literal["broker", "client", "anywhere"], dict[str, Artefact]])
-ARTEFACTS: Final = {name: each for rows in BY_SIDE.values() for name, each in rows.items()}
+Side = Literal["broker", "client", "anywhere"]
+_BY_SIDE: Final = data.read("causes/collect.yaml", dict[Side, dict[str, Artefact]])
+ARTEFACTS: Final = {name: each for rows in _BY_SIDE.values() for name, each in rows.items()}
+SIDES: Final = {name: side for side, rows in _BY_SIDE.items() for name in rows}
+"""Whose hosts have each artefact."""
 
 
 def ask(
     name: str, why: Sentence, *, group: str | None = None, topic: str | None = None, command: str | None = None
 ) -> Missing:
     """Request an artefact, of one group or topic if they are known; `command`: another one, as it should be typed."""
-    each, side = ARTEFACTS[name], next(side for side, rows in BY_SIDE.items() if name in rows)
-    return Missing(each.what, why, filled(command or each.command, naming(topic, group)), side)
+    each = ARTEFACTS[name]
+    return Missing(each.what, why, filled(command or each.command, naming(topic, group)), SIDES[name])
 
 
 def placed(facts: Facts, findings: Iterable[Finding]) -> None:

@@ -71,9 +71,7 @@ def refused(error: Exception, ctx: click.Context) -> str | None:
         return str(error)
     if disk.is_full(error):
         place = getattr(error, "filename", None) or ctx.meta.get("workspace") or ws.default_base()
-        frames = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
-        printing = frames[-1].co_qualname == click.echo.__qualname__
-        if isinstance(error, OSError) and not error.filename and printing:
+        if isinstance(error, OSError) and not error.filename and _printing(error):
             place = TEXTS["output"].render(language(ctx))
         return TEXTS["full"].say(path=str(place)).render(language(ctx))
     if isinstance(error, MemoryError):
@@ -81,6 +79,12 @@ def refused(error: Exception, ctx: click.Context) -> str | None:
     if isinstance(error, OSError) and error.errno in PLACES and error.filename:
         return f"{error.filename}: {error.strerror}"
     return None
+
+
+def _printing(error: BaseException) -> bool:
+    """Return whether an error came from printing."""
+    frames = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return frames[-1].co_qualname == click.echo.__qualname__
 
 
 def bug(error: Exception, ctx: click.Context) -> str:

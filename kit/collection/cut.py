@@ -72,7 +72,7 @@ def cut(case: Case, out: Path, wish: Wish) -> dict[str, tuple[int, int] | int]:
     if wish.since and wish.until and wish.since > wish.until:
         raise ValueError(EMPTY_WINDOW.render(case.lang))
     output.fresh(out, case.lang)
-    lives = trace.found(case.facts, wish.ids) if wish.ids else []
+    lives = trace.records_of(case.facts, wish.ids) if wish.ids else []
     offsets = _offsets(case, wish, lives) if case.has("messages") else {}
     points = np.unique(np.concatenate([NONE, *offsets.values()]))
     lines = _mentions(case, lives) if wish.ids else {}

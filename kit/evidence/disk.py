@@ -17,8 +17,11 @@ from typing import IO, Any, Final
 IN_USE: Final = "in-use.lock"
 """A file in the folder of each case and each spool: locked while a process works there."""
 _TEMPORARY: Final = re.compile(r"rmq-kit-run-[a-z0-9_]{8}")
+_NUMBERS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_NUMBER: Final = f"(?:{'|'.join(map(str, _NUMBERS))})"
 _FULL: Final = re.compile(
-    r"java\.\S*Exception: (?:No space left on device|Disk quota exceeded)|^OSError: \[Errno (?:27|28|122)\]|\(os error (?:27|28|122)\)",
+    r"java\.\S*Exception: (?:No space left on device|Disk quota exceeded)"
+    rf"|^OSError: \[Errno {_NUMBER}\]|\(os error {_NUMBER}\)",
     re.MULTILINE,
 )
 
@@ -31,9 +34,7 @@ def is_full(error: BaseException | None) -> bool:
     while error is not None and id(error) not in seen:
         seen.add(id(error))
         spark = type(error).__module__.partition(".")[0] in ("py4j", "pyspark")
-        if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or (
-            spark and _FULL.search(str(error))
-        ):
+        if getattr(error, "errno", None) in _NUMBERS or (spark and _FULL.search(str(error))):
             return True
         error = error.__cause__ or error.__context__
     return False

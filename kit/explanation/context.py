@@ -91,7 +91,7 @@ def compared(pasted: Sequence[Line], ids: Sequence[pasted_ids.PastedId]) -> Mixe
     # What people wrote themselves: neither lines that RocketMQ printed nor ids.
     written = (line for line in pasted if not line.frame and not _printed(line) and "SendResult [" not in line.text)
     own = "\n".join(line.text for line in written)
-    searched = bool(_COMPARED.search(re.sub("|".join(kinds), "", own, flags=re.IGNORECASE)))
+    searched = bool(_COMPARED.search(re.sub("|".join(map(re.escape, kinds)), "", own, flags=re.IGNORECASE)))
     if offsets and keys and (searched or not (_printed(offsets[0]) and _printed(keys[0]))):
         at = sorted({offsets[0].number, keys[0].number})
     elif searched:

@@ -6,7 +6,7 @@ import hashlib
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from kit.evidence import disk, workspace
 from kit.i18n import Filled, T, labels
@@ -118,13 +118,10 @@ def _classes(folder: Path, side: Side, version: Version, jars: Path) -> Path:
 
 def _run(command: list[str], folder: Path, failed: T, version: Version) -> None:
     try:
-        streams: dict[str, Any] = {
-            "stdin": subprocess.DEVNULL,
-            "capture_output": True,
-            "text": True,
-            "errors": "replace",
-        }
-        done = subprocess.run(command, cwd=folder, timeout=PATIENCE, check=False, **streams)
+        done = subprocess.run(
+            command, cwd=folder, timeout=PATIENCE, check=False,
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
+        )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:
         raise LabError(failed.say(version=str(version), why=type(error).__name__)) from None
     if done.returncode:

@@ -84,7 +84,7 @@ def _apache(master: str | None, brief: bool, *, is_local: bool) -> SparkSession:
     builder = SparkSession.builder.appName("rmq-kit")
     if master:
         builder = builder.master(master)
-    for name, value in _settings(master, brief=brief).items():
+    for name, value in _settings(master if is_local else None, brief=brief).items():
         builder = builder.config(name, value)
     before = signal.getsignal(signal.SIGINT)
     with _quiet():

@@ -58,12 +58,12 @@ def trace(case: Case, id: str) -> dict[str, Any]:  # noqa: A002 - the public nam
 
 def traces(case: Case, ids: Iterable[str]) -> list[dict[str, Any]]:
     """Return the lives of several messages, each as `trace` does; their records and lines are searched for once."""
-    lives = found(case.facts, ids)
+    lives = records_of(case.facts, ids)
     lines = mentions.search(_texts(case.facts), [words(life) for life in lives])
     return [_life(case, *each) for each in zip(lives, lines, strict=True)]
 
 
-def found(facts: Facts, ids: Iterable[str]) -> list[Row]:
+def records_of(facts: Facts, ids: Iterable[str]) -> list[Row]:
     """Return the records of each id's messages: id, uniq_keys, records, ops, as in `trace`."""
     asked = [each.strip() for each in ids]
     copies = _copies_of(facts, [each for each in asked if each])

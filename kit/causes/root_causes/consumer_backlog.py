@@ -30,7 +30,8 @@ def observe(facts: Facts) -> Observed:
     worst = min(falling, key=lambda p: (-(p.growth_per_second or 0), p.name), default=None)
     once = next((p for p in pairs if p.behind_everywhere), None) if worst is None else None
     part = next(iter(parts), None) if worst is None else None
-    behind, client = worst or once or part, worst.client if worst else None
+    behind = worst or once or part
+    client = worst.client if worst else None
     share = worst if client else part
     in_hand = lag.in_hand(facts)
     groups = sorted(statement.group for statement in (*_held_back(facts, None), *in_hand) if statement.group)

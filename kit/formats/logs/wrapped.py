@@ -33,7 +33,7 @@ def unwrapped(text: bytes, starts: np.ndarray, ends: np.ndarray, files: Files) -
     if b"\x1b" in text:
         for i in np.flatnonzero(_holds(text, 0x1B, starts, ends)).tolist():
             plain[i] = _ANSI.sub(b"", text[starts[i] : ends[i]])
-    if text.startswith(b"[{"):  # a whole download of Grafana in one line holds entries and is none: `jq -c '.[]'`
+    if text.startswith(b"[{"):  # Grafana downloads all entries in one line: `jq -c '.[]'` writes one a line
         plain[0] = b""
     objects = np.flatnonzero((ends - starts > 12) & (buf[np.minimum(starts, buf.size - 1)] == ord("{")))
     collected = -1
