@@ -1,5 +1,6 @@
 """Fixtures every test may use."""
 
+import gc
 import os
 import re
 import time
@@ -28,8 +29,9 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     """Before any test module is imported: `nbformat` without what takes it a second, and without Spark no session.
 
-    How long an example takes says nothing on a busy machine.
+    How long an example takes says nothing on a busy machine. Modules leave little garbage, and looking for it takes a tenth.
     """
+    gc.set_threshold(50_000, 20, 100)
     from kit.report import notebook_format  # noqa: F401
 
     settings.register_profile("kit", deadline=None, suppress_health_check=list(HealthCheck))

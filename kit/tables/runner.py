@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import pyarrow as pa
 
@@ -146,7 +146,7 @@ class Tables:
             if each in self._case.bronze_names() or each in catalogue():
                 self._view(each)
         spark = self._case.session
-        frame: DataFrame = spark.sql(query.text) if query.ask is None else query.ask(spark)
+        frame: DataFrame = unasked(spark, query.text) if query.ask is None else query.ask(spark)
         return frame
 
     def _result(self, name: str) -> pa.Table:
@@ -200,6 +200,16 @@ def local(spark: SparkSession, table: pa.Table) -> DataFrame:
 
     schema = from_arrow_schema(table.schema)
     return spark.createDataFrame(table if len(table) else [], schema)
+
+
+def unasked(spark: SparkSession, text: str) -> DataFrame:
+    """Return a query as a DataFrame. `sql` of PySpark's client has it planned at once, and again when it is used."""
+    if not type(spark).__module__.startswith("pyspark.sql.connect"):
+        return spark.sql(text)
+    from pyspark.sql.connect import dataframe, plan
+
+    query: Any = dataframe.DataFrame(plan.SQL(text), cast("Any", spark))
+    return query
 
 
 def collect(frame: DataFrame) -> pa.Table:

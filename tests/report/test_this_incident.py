@@ -58,6 +58,7 @@ def test_a_healthy_system_has_no_story(tmp_path):
     assert "The put-back was refused" not in told.own and "was refused for its size, again" not in told.own
 
 
+@pytest.mark.recordings
 def test_a_suspicion_tells_no_story(tmp_path):
     said = rows_of(__file__, "paste").format(leaked=EVENTS["leaked-half-printed"].example)
     told, verdicts = report(opened(tmp_path, {"paste.txt": said}), tmp_path / "out", *CLAIMS)

@@ -42,11 +42,11 @@ def watched(name, tmp_path):
 
 
 DECIDES = rows_of(__file__, "decides")
-FAST = ("half-topic-blowup", "consumer-stuck")
+MARKS = {"consumer-stuck": (), "half-topic-blowup": pytest.mark.recordings}
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name in FAST else pytest.mark.slow) for name in sorted(DECIDES)]
+    "name", [pytest.param(name, marks=MARKS.get(name, pytest.mark.slow)) for name in sorted(DECIDES)]
 )
 def test_the_right_alert_rings_within_five_seconds(name, tmp_path):
     alerts = watched(name, tmp_path)

@@ -72,7 +72,7 @@ def verdicts(findings):
     return {f["cause"]: f["verdict"] for f in findings["findings"]}
 
 
-@pytest.mark.seconds
+@pytest.mark.recordings
 def test_everything_strange_at_once(tmp_path):
     undisturbed = kit.triage(recorded.case(INCIDENT))
     evidence = shutil.copytree(recorded.whole(INCIDENT), tmp_path / "evidence")
