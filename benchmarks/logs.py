@@ -15,7 +15,7 @@ from typing import Any
 import kit.spark
 from benchmarks.common import WORK, keep, paired, unpacked
 from kit.formats.logs.entries import batches
-from kit.formats.logs.schema import LogFile, Options
+from kit.formats.logs.schema import Options, Piece
 from kit.spark import sources
 
 SIZE = 256 << 20
@@ -35,7 +35,7 @@ def log(size: int = SIZE) -> Path:
 
 
 def by_kit(path: Path) -> Callable[[], int]:
-    pieces = list(sources.pieces(LogFile(path.name, str(path))))
+    pieces = list(sources.pieces(Piece(path.name, str(path))))
     return lambda: sum(b.num_rows for piece in pieces for b in batches(piece, Options()))
 
 

@@ -30,7 +30,6 @@ from kit.data import grouped
 from kit.evidence.files import open_readonly
 from kit.formats.commitlog.schema import promoted
 from kit.formats.commitlog.segments import examine, spans
-from kit.formats.logs.schema import LogFile
 from kit.formats.queues import consumequeue
 from kit.formats.tables import configs
 from kit.i18n import Lang, T, labels
@@ -163,8 +162,7 @@ def _mentions(case: Case, lives: list[dict[str, Any]]) -> dict[str, list[int]]:
     """Return the lines of each log that mention one of the messages."""
     words = set().union(*map(trace.words, lives))
     logs = case.unzoned.of_kind("log", replicas=False)
-    texts = [LogFile(item.file, item.path, encoding=item.detail.get("encoding")) for item in logs]
-    return grouped((each.file, each.line) for each in mentions.search(texts, [words], most=1 << 40)[0][0])
+    return grouped((each.file, each.line) for each in mentions.search(logs, [words], most=1 << 40)[0][0])
 
 
 def _entries(case: Case, item: Item, wish: Wish, lines: list[int], target: Path) -> tuple[int, int]:

@@ -14,8 +14,7 @@ import attrs
 
 from kit.data import grouped
 from kit.evidence.files import open_readonly
-from kit.formats.logs.schema import LogFile
-from kit.inventory.model import MAX_TEXT
+from kit.inventory.model import MAX_TEXT, Item
 
 MOST: Final = 200
 """Mentions kept of one file; a message in a loop is printed millions of times."""
@@ -40,7 +39,7 @@ Mentions = tuple[list[Mention], Counter[str]]
 """Lines with one of some words, and how many of these each file has."""
 
 
-def search(texts: Iterable[LogFile], groups: Sequence[Collection[str]], most: int = MOST) -> list[Mentions]:
+def search(texts: Iterable[Item], groups: Sequence[Collection[str]], most: int = MOST) -> list[Mentions]:
     """Return for each group of words the lines with one, at most `most` of a file (first and last), and their counts.
 
     Only whole words match: `SO1` is not found in `SO12`. Words shorter than `MIN_KEY` are left out.
@@ -54,7 +53,7 @@ def search(texts: Iterable[LogFile], groups: Sequence[Collection[str]], most: in
         counts: Counter[int] = Counter()
         try:
             for line, data, named in _lines(text, wanted, automaton):
-                shown = data[: 4 * MAX_TEXT].decode(text.encoding or "utf-8", "replace").rstrip("\r\n")[:MAX_TEXT]
+                shown = data[: 4 * MAX_TEXT].decode(text.encoding, "replace").rstrip("\r\n")[:MAX_TEXT]
                 # Of each group the first word on the line.
                 for n, word in {n: each for each in reversed(named) for n in owners[each]}.items():
                     counts[n] += 1
@@ -70,7 +69,7 @@ def search(texts: Iterable[LogFile], groups: Sequence[Collection[str]], most: in
 
 
 def _lines(
-    text: LogFile, words: list[str], automaton: ahocorasick_rs.BytesAhoCorasick
+    text: Item, words: list[str], automaton: ahocorasick_rs.BytesAhoCorasick
 ) -> Iterator[tuple[int, bytes, list[str]]]:
     """Yield each line of a file with one of the words: its number, its bytes, the words on it in order."""
     number = 1
@@ -89,7 +88,7 @@ def _lines(
         number += data.count(b"\n", counted)
 
 
-def _windows(text: LogFile) -> Iterator[bytes]:
+def _windows(text: Item) -> Iterator[bytes]:
     """Yield a file in windows that end with a line. It is read, not mapped: a log may be truncated while it is read."""
     with open_readonly(text.path) as stream:
         carried = b""

@@ -45,6 +45,16 @@ class Item:
         return self.sha256 or self.detail.get("same")
 
     @property
+    def encoding(self) -> str:
+        """The codec of a text, or of a delimited table."""
+        return self.detail.get("encoding") or (self.detail.get("dialect") or {}).get("encoding") or "utf-8"
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether it can have lines: a table in Parquet has none."""
+        return self.kind not in ("rows", "sends") or bool(self.detail.get("dialect"))
+
+    @property
     def base(self) -> int | None:
         """Physical offset of the first byte of a commitlog file, None if unknown."""
         return self.detail.get("base")

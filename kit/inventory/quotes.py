@@ -43,8 +43,7 @@ def around(inventory: Inventory, file: str, line: int, most: int) -> dict[int, s
 
 def first_with(inventory: Inventory, file: str, text: str) -> int | None:
     """Return the number of the first line with `text`, None if not within `MAX_SEARCH` bytes. Raise `KeyError`."""
-    item = _item(inventory, file)
-    whole = raw(inventory, file, MAX_SEARCH).decode(item.detail.get("encoding") or "utf-8", "replace")
+    whole = raw(inventory, file, MAX_SEARCH).decode(_item(inventory, file).encoding, "replace")
     at = whole.find(text)
     return None if at < 0 else whole.count("\n", 0, at) + 1
 
@@ -86,17 +85,16 @@ def _item(inventory: Inventory, file: str) -> Item:
 
 def _each(item: Item, numbers: list[int]) -> Iterator[tuple[int, str]]:
     """Yield those of the lines with these ascending numbers that are there."""
-    if item.kind in ("rows", "sends") and item.detail.get("dialect") is None:
+    if not item.has_lines:
         yield from _rows(item, set(numbers))
         return
-    encoding = item.detail.get("encoding") or (item.detail.get("dialect") or {}).get("encoding") or "utf-8"
     with open_readonly(item.path) as stream:
         info = os.fstat(stream.fileno())
         feeds = _feeds(item.path, info.st_ino, info.st_size, info.st_mtime_ns)
         for number in numbers:
             data = _line(stream, feeds, number) if number > 0 else b""
             if data or number == 1:
-                yield number, data.removesuffix(b"\n").decode(encoding, "replace").rstrip("\r")
+                yield number, data.removesuffix(b"\n").decode(item.encoding, "replace").rstrip("\r")
 
 
 @lru_cache(maxsize=4096)

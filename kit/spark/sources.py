@@ -22,7 +22,7 @@ from pyspark.sql.pandas.types import from_arrow_type
 from kit.evidence.files import Unread, open_raw
 from kit.evidence.workspace import READING, code_hash
 from kit.formats.commitlog.schema import FIELDS, SKIPPED, STORED, TRACES, Wanted, schema
-from kit.formats.logs.schema import LogFile, Options, Piece
+from kit.formats.logs.schema import Options, Piece
 from kit.formats.printed_times import zone
 from kit.formats.values import columns_of
 from kit.inventory.model import STORES, TEXTS, Item
@@ -287,9 +287,9 @@ class LogDataSource(Source):
 
     Name: `rocketmq.log`.
 
-    Options: the path given to `load`, or `files`, a JSON list of `LogFile`; `tz_broker`, `tz_app` (IANA name or
-    `+08:00`): declared zones; `events=true`: two more columns, `events` (slugs of the known texts in the entry) and
-    `offset` (byte position of its first line).
+    Options: the path given to `load`, or `files`, a JSON list of {"file", "path", "source", "encoding", …} as of `Piece`;
+    `tz_broker`, `tz_app` (IANA name or `+08:00`): declared zones; `events=true`: two more columns, `events` (slugs of
+    the known texts in the entry) and `offset` (byte position of its first line).
 
     Partitions: 64 MiB of a big file each, at entry starts; small files share one. Memory stays at a few windows of 8
     MiB whatever the length of a line;
@@ -313,8 +313,8 @@ class LogDataSource(Source):
         return self.wanted.schema
 
     def parts(self, file: dict[str, Any]) -> Iterator[tuple[Any, int]]:
-        known = {name: file[name] for name in LogFile.__struct_fields__ if name in file}
-        return ((piece, piece.end - piece.start) for piece in pieces(LogFile(**known)))
+        known = {name: file[name] for name in ("file", "path", *_KNOWN) if file.get(name) is not None}
+        return ((piece, piece.end - piece.start) for piece in pieces(Piece(**known)))
 
     def read(self, part: Any) -> Iterator[pa.RecordBatch]:
         from kit.formats.logs.entries import batches
@@ -322,19 +322,20 @@ class LogDataSource(Source):
         return batches(part, self.wanted)
 
 
-def pieces(file: LogFile, chunk: int | None = None) -> Iterator[Piece]:
-    """Yield the stretches of one file, with the number of line feeds before each."""
+_KNOWN: Final = ("source", "encoding", "zone_minutes", "seconds_twice")
+"""What the inventory knows of a log."""
+
+
+def pieces(file: Piece, chunk: int | None = None) -> Iterator[Piece]:
+    """Yield the stretches of a whole file, with the number of line feeds before each."""
     from kit.formats.logs.entries import count_lines
     from kit.inventory.sniff import SAMPLE, sniff
 
     chunk = chunk or CHUNK
     size = Path(file.path).stat().st_size
     with open_raw(file.path) as opened:
-        known: dict[str, Any] = {"source": file.source, "encoding": file.encoding, "seconds_twice": file.seconds_twice}
-        if file.source is None:
-            known |= sniff(opened.read(SAMPLE), file.file) or {"source": "text"}
-            known.pop("layout", None)
-        one = Piece(file.file, file.path, 0, size, zone_minutes=file.zone_minutes, **known)
+        known = {} if file.source else sniff(opened.read(SAMPLE), file.file) or {"source": "text"}
+        one = attrs.evolve(file, end=size, **{name: value for name, value in known.items() if name in _KNOWN})
         if size <= chunk or one.source == "mqadmin":
             yield one
             return

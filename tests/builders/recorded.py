@@ -113,9 +113,9 @@ def texts(name):
 def log_entries(name):
     """Return all log entries of a recording with their known texts, times without a zone taken as UTC."""
     from kit.formats.logs import entries
-    from kit.formats.logs.schema import LogFile, Options
+    from kit.formats.logs.schema import Options, Piece
     from kit.spark.sources import pieces
 
-    parts = (piece for file, path in texts(name).items() for piece in pieces(LogFile(file, str(path))))
+    parts = (piece for file, path in texts(name).items() for piece in pieces(Piece(file, str(path))))
     read = Options(events=True)
     return [row for piece in parts for batch in entries.batches(piece, read) for row in batch.to_pylist()]

@@ -23,9 +23,9 @@ from kit.evidence.archives import open_evidence
 from kit.evidence.files import Shrunk, open_raw, refusal
 from kit.formats.commitlog import batches, schema, segments
 from kit.formats.commitlog.schema import Wanted
-from kit.formats.logs.schema import LogFile
 from kit.formats.queues import consumequeue, index
 from kit.inventory import mentions
+from kit.inventory.model import Item
 
 LOG = b"2024-05-14 10:22:31 INFO main - boot success\n" * 50
 NOISE = b"".join(struct.pack(">I", zlib.crc32(struct.pack(">I", n))) for n in range(50_000))
@@ -275,8 +275,9 @@ def test_a_log_that_is_searched(tmp_path, monkeypatch):
             if number == 5:
                 os.truncate(path, 100)
 
-    [first, *_], counts = mentions.search([LogFile("x.log", str(path))], [[ID]])[0]
+    log = Item("x.log", str(path), 0, "log", None)
+    [first, *_], counts = mentions.search([log], [[ID]])[0]
     assert (first.line, counts) == (1000, {"x.log": 20})
     monkeypatch.setattr(mentions, "_windows", cut)
-    found, counts = mentions.search([LogFile("x.log", str(path))], [[ID]])[0]
+    found, counts = mentions.search([log], [[ID]])[0]
     assert 0 < counts["x.log"] < 20 and found[0].line == 1000

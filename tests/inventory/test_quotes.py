@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from kit.formats.logs.schema import LogFile
 from kit.inventory import inventory, mentions, quotes
+from kit.inventory.model import Item
 
 BLOCK = 512
 
@@ -55,7 +55,7 @@ OFFSET = "0A142C0B00002A9F0000000000001EE5"
 
 def text(path, content):
     path.write_bytes(content)
-    return LogFile(path.name, str(path))
+    return Item(path.name, str(path), 0, "log", None)
 
 
 def test_lines_are_physical_and_words_are_found_across_windows(tmp_path, monkeypatch):
@@ -79,7 +79,7 @@ def test_a_key_stands_alone_and_of_a_loop_first_and_last_lines_are_kept(tmp_path
     assert counts == {"a.log": 1000}
     assert [m.line for m in found] == [1, 2, 3, 4, 5, 6, 999, 1000]
     (tmp_path / "gbk.log").write_text(f"一\n二 {UNIQ}\n", encoding="gb18030")
-    gbk = LogFile("gbk.log", str(tmp_path / "gbk.log"), encoding="gb18030")
+    gbk = Item("gbk.log", str(tmp_path / "gbk.log"), 0, "log", None, detail={"encoding": "gb18030"})
     texts = [gbk, text(tmp_path / "empty.log", b""), text(tmp_path / "s.log", b"k7 k7")]
     [(found, counts), nothing] = mentions.search(texts, [[UNIQ, "k7"], ["k7"]])
     assert nothing == ([], {})

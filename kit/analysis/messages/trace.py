@@ -19,7 +19,6 @@ from kit.data import grouped
 from kit.evidence import disk
 from kit.evidence.failure import Failure
 from kit.formats.commitlog.schema import as_dict
-from kit.formats.logs.schema import LogFile
 from kit.formats.printed_times import utc, utc_text
 from kit.i18n import labels
 from kit.inventory import mentions
@@ -59,7 +58,8 @@ def trace(case: Case, id: str) -> dict[str, Any]:  # noqa: A002 - the public nam
 def traces(case: Case, ids: Iterable[str]) -> list[dict[str, Any]]:
     """Return the lives of several messages, each as `trace` does; their records and lines are searched for once."""
     lives = records_of(case.facts, ids)
-    lines = mentions.search(_texts(case.facts), [words(life) for life in lives])
+    texts = [item for item in case.facts.files.of_kind(*TEXTS, replicas=False) if item.has_lines]
+    lines = mentions.search(texts, [words(life) for life in lives])
     return [_life(case, *each) for each in zip(lives, lines, strict=True)]
 
 
@@ -171,14 +171,6 @@ def _handled(facts: Facts, keys: list[str], records: list[Row], asked: str) -> l
         return []
     keyless = sorted({r["offset_msg_id"] for r in records if r["uniq_key"] is None})[:MOST_LINKED]
     return facts.answers("deliveries_of", keys=keys, offset_ids=[*keyless, asked.upper()])
-
-
-def _texts(facts: Facts) -> Iterable[LogFile]:
-    for item in facts.files.of_kind(*TEXTS, replicas=False):
-        dialect = item.detail.get("dialect") or {}
-        if item.kind in ("rows", "sends") and not dialect:
-            continue  # Parquet has no lines
-        yield LogFile(item.file, item.path, encoding=item.detail.get("encoding") or dialect.get("encoding"))
 
 
 def _plain(row: Row, lang: Any) -> Row:

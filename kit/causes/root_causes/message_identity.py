@@ -61,7 +61,7 @@ def _twice_refs(facts: Facts, frame: pd.DataFrame) -> tuple[Ref, ...]:
     places = [place for pair in zip(*(side.itertuples(index=False) for side in sides), strict=True) for place in pair]
     # A table may be Parquet, which has no lines.
     items = {file: facts.files.get(file) for file, _ in places}
-    text = {file for file, i in items.items() if i and (i.kind not in ("rows", "sends") or i.detail.get("dialect"))}
+    text = {file for file, item in items.items() if item and item.has_lines}
     quoted = facts.refs((file, int(line)) for file, line in places if file in text)
     place = ["record_file", "physical_offset", "store_timestamp"]
     firsts = rows[[f"first_{name}" for name in place]].set_axis(place, axis=1)

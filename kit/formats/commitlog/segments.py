@@ -85,9 +85,7 @@ def spans(
     offset of the first byte) piece by piece. Starts count from the first byte, gaps from that of the file; bytes hold
     until the next piece.
     """
-    starts, sizes = np.empty(BATCH_ROWS, np.int64), np.empty(BATCH_ROWS, np.int64)
-    marks, gaps = np.empty(BATCH_ROWS, np.int32), np.empty((1024, 3), np.int64)
-    room = np.empty(WINDOW + BACK, np.uint8)
+    room, (starts, sizes, marks, gaps) = np.empty(WINDOW + BACK, np.uint8), _found()
     with open_raw(file.path) as stream:
         at, limit = _border(stream, file, start, room), _border(stream, file, stop, room)
         buf, begin, end, until, reach = room[:0], at, at, at, NEAR
@@ -115,6 +113,12 @@ def spans(
         if stop == file.used < file.length:
             none = starts[:0]
             yield buf, none, none, marks[:0], [(file.used, file.length, "zero_tail")], file.base + begin
+
+
+def _found() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return room for the records (starts, sizes, marks) and the gaps that a walk finds."""
+    starts, sizes = np.empty((2, BATCH_ROWS), np.int64)
+    return starts, sizes, np.empty(BATCH_ROWS, np.int32), np.empty((1024, 3), np.int64)
 
 
 def _border(stream: io.FileIO, file: File, split: int, room: records.Bytes) -> int:
@@ -160,19 +164,6 @@ def skipped(file: File, start: int, stop: int) -> Iterator[pa.RecordBatch]:
 # --- files that are still being written -------------------------------------------------------------------------------
 
 PAGE: Final = 64 << 10
-GROWTH: Final = 4 << 20
-
-
-@records.kernel
-def whole(buf: records.Bytes, start: int, end: int, base: int, head: int) -> int:
-    """Return the end of the run of records that begins at `start`."""
-    at = start
-    while at < end:
-        size, mark = walk.frame(buf, at, end, base, head)
-        if not size or mark:
-            break
-        at += size
-    return at
 
 
 def records_end(stream: io.FileIO, file: File, begin: int, most: int, *, is_last: bool) -> int:
@@ -181,25 +172,10 @@ def records_end(stream: io.FileIO, file: File, begin: int, most: int, *, is_last
     What is no record is waited for, since it may become one; it is passed over where a record that belongs there
     follows, or where the file is not the last one of its log (`is_last`) and so is written no more.
     """
-    at, left, step = begin, most, GROWTH
-    while at < file.length and left > 0:
-        if not any(os.pread(stream.fileno(), 64, at)):
-            return at if is_last else file.length
-        end = min(file.length, at + min(left, step) + BACK)
-        step *= 8
-        buf = np.zeros(end, np.uint8)  # takes no memory until something is read into it
-        read(stream, buf, at, end)
-        behind = int(whole(buf, at, end, file.base, file.head))
-        if behind == at:
-            behind = int(walk.filler(buf, at, end, file.length, file.base, file.head))
-            if behind == at and not records.is_zero(buf, at, end):
-                behind = int(walk.resync(buf, at, end, file.base, file.head))
-                behind = at if behind == end else behind
-            if behind == at:
-                return file.length if not is_last else at
-        left -= behind - at
-        at = behind
-    return at
+    at = begin
+    if any(os.pread(stream.fileno(), 64, begin)):
+        at = _whole_end(stream, file, begin, min(file.length, begin + most + BACK), most)
+    return at if is_last or at > begin else file.length
 
 
 def present_end(stream: io.FileIO, file: File) -> int:
@@ -211,7 +187,17 @@ def present_end(stream: io.FileIO, file: File) -> int:
     used = bisect_left(pages, True, key=lambda page: not any(os.pread(stream.fileno(), PAGE, page * PAGE)))
     end = min(file.length, used * PAGE)
     start = max(0, end - BACK)
-    buf = np.zeros(end, np.uint8)  # takes no memory until something is read into it
-    read(stream, buf, start, end)
-    at = int(walk.resync(buf, start, end, file.base, file.head)) if start else 0
-    return int(whole(buf, at, end, file.base, file.head)) if at < end else end
+    at = _whole_end(stream, file, start, end, BACK)
+    return at if at > start else end
+
+
+def _whole_end(stream: io.FileIO, file: File, begin: int, end: int, most: int) -> int:
+    """Return where the last whole record or filler between two positions ends, `begin` where there is none."""
+    buf, (starts, sizes, marks, gaps) = np.empty(end - begin, np.uint8), _found()
+    read(stream, buf, begin, end, begin)
+    count, lost, _ = walk.walk(
+        buf, 0, len(buf), file.length - begin, file.base + begin, file.head, most, starts, sizes, marks, gaps
+    )
+    ends = (starts + sizes)[:count][marks[:count] == 0]
+    blank = gaps[:lost][gaps[:lost, 2] == walk.BLANK]
+    return begin + int(max(ends.max(initial=0), blank[:, 1].max(initial=0)))

@@ -1,29 +1,18 @@
 """The columns of log entries, and what is known about a text file before it is read."""
 
 import attrs
-import msgspec
 import pyarrow as pa
 
 from kit.formats.values import columns_of
 from kit.rocketmq.log_layouts import Files, files_of
 
 
-class LogFile(msgspec.Struct):
-    """One text file: the name users see, the plain path to open, and what is known about it."""
-
-    file: str
-    path: str
-    source: str | None = None
-    encoding: str | None = None
-    zone_minutes: int | None = None
-    seconds_twice: bool | None = None
-
-
 @attrs.frozen
 class Piece:
-    """A stretch of a file. An entry belongs to the piece in which its first line starts.
+    """A stretch of a text file (`file`: the name users see, `path`: the one to open). An entry belongs to the piece in
+    which its first line starts.
 
-    `before` counts the line feeds in front of `start - 1`, where entries begin being searched for there; with `line`,
+    `source` is "" where nobody has looked yet; `before` counts the line feeds in front of `start - 1`, where entries begin being searched for there; with `line`,
     the number of the line that begins at `start`, whole entries begin at `start` and end at `end`. `zone_minutes` is
     the zone of times that carry none (minutes east), `seconds_twice` whether the client prints the seconds again behind
     the comma (None: not known from the file's head, so decided by each line).
@@ -31,10 +20,10 @@ class Piece:
 
     file: str
     path: str
-    start: int
-    end: int
+    start: int = 0
+    end: int = 0
     before: int = 0
-    source: str = "text"
+    source: str = ""
     encoding: str | None = None
     zone_minutes: int | None = None
     seconds_twice: bool | None = None

@@ -7,7 +7,6 @@ common/UtilAll.jstack (`NAME  TID: 27 STATE: RUNNABLE`, then the name before eac
 """
 
 import datetime as dt
-import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -18,6 +17,8 @@ from kit.formats.printed_times import moment, when
 
 LINES: Final = patterns("thread_dumps")
 HEADS: Final = byte_patterns("thread_dumps_heads")
+_THREADS: Final = ("status", "info", "thread", "dumped")
+"""The lines with which a thread begins."""
 _LOGGED: Final = byte_patterns("host_tools_heads")["logged"]
 
 
@@ -51,72 +52,52 @@ def sniff(head: bytes) -> bool:
 
 def parse(text: str) -> list[Thread]:
     """Return the threads of every dump in a text, whatever surrounds them; broken or unknown lines are skipped."""
-    dumps = _Dumps()
-    for number, line in enumerate(text.split("\n"), 1):
-        dumps.take(number, line.rstrip("\r"))
-    return dumps.threads
+    threads: list[Thread] = []
+    dump, date_line, part = (
+        -1,
+        -9,
+        "",
+    )  # `threads`, `deadlock` (the report below them) or `status` (RocketMQ's own form)
+    time: dt.datetime | None = None
+    last: Thread | None = None
+    for number, raw in enumerate(text.split("\n"), 1):
+        line = raw.rstrip("\r")
+        if LINES["date"].match(line):  # `dump_to_file` has no title: pid, time, release, then threads
+            date_line, time = number, when(line)
+        elif LINES["title"].search(line):
+            dump, part, last = dump + 1, "threads", None
+            time = time if number - date_line <= 2 else None
+        elif LINES["deadlock"].match(line):
+            part, last = "deadlock", None
+        elif part == "deadlock" and (match := LINES["deadlocked"].match(line)):
+            last = next(
+                (each for each in reversed(threads) if each.dump == dump and each.thread == match["name"]), None
+            )
+            if last is None:  # the report alone: its stacks are below it
+                dump = max(dump, 0)
+                last = Thread(number, dump, time, match["name"])
+                threads.append(last)
+            last.deadlocked = True
+            last = None if last.frames else last
+        elif match := next((match for form in _THREADS if (match := LINES[form].match(line))), None):
+            if match.re is not LINES["status"]:
+                dump, part = max(dump, 0), "status" if part == "status" else "threads"
+            elif part != "status":
+                dump, time, part = dump + 1, None, "status"
+            groups = match.groupdict()
+            last = Thread(number, dump, time, groups["name"], groups.get("state"), waiting_for=groups.get("at"))
+            threads.append(last)
+        elif last and part != "status":
+            _detail(number, line, last)
+        elif last and line.startswith(last.thread) and (frame := line[len(last.thread) :].strip()):
+            last.add(number, frame)
+    return threads
 
 
 def read(raw: bytes, zone: Callable[[int], int]) -> Iterator[dict[str, Any]]:
     """Yield the rows of `threads` in one file. `zone(ms as printed)` gives ms since 1970."""
     for thread in parse(raw.decode("utf-8", "backslashreplace").removeprefix("\ufeff")):
         yield attrs.asdict(thread) | {"time": moment(thread.time, zone)}
-
-
-@attrs.define
-class _Dumps:
-    """What was read so far: the threads, the last one of which may go on, and where in a dump the last line was."""
-
-    threads: list[Thread] = attrs.field(factory=list)
-    number: int = -1
-    date_line: int = -9
-    time: dt.datetime | None = None
-    part: str = ""
-    """`threads`, `deadlock` (the report below them) or `status` (RocketMQ's own form)."""
-    is_inside: bool = False
-
-    def take(self, number: int, line: str) -> None:
-        if LINES["date"].match(line):  # `dump_to_file` has no title: pid, time, release, then threads
-            self.date_line, self.time = number, when(line)
-        elif LINES["title"].search(line):
-            self.begin(timed=number - self.date_line <= 2)
-        elif LINES["deadlock"].match(line):
-            self.part, self.is_inside = "deadlock", False
-        elif self.part == "deadlock" and (match := LINES["deadlocked"].match(line)):
-            named = [each for each in self.threads if each.dump == self.number and each.thread == match["name"]]
-            if not named:
-                self.add(number, match, "deadlock")  # the report alone: its stacks are below it
-            elif not named[-1].frames:
-                self.threads.append(self.threads.pop(self.threads.index(named[-1])))
-                self.is_inside = True
-            for thread in named[-1:] or self.threads[-1:]:
-                thread.deadlocked = True
-        elif match := LINES["status"].match(line):
-            if self.part != "status":
-                self.begin(timed=False)
-            self.add(number, match, "status")
-        elif match := LINES["info"].match(line) or LINES["thread"].match(line) or LINES["dumped"].match(line):
-            self.add(number, match, "status" if self.part == "status" else "threads")
-        elif self.is_inside and self.part != "status":
-            _detail(number, line, self.threads[-1])
-        elif (
-            self.is_inside and line.startswith(name := self.threads[-1].thread) and (frame := line[len(name) :].strip())
-        ):
-            self.threads[-1].add(number, frame)
-
-    def begin(self, *, timed: bool) -> None:
-        self.number += 1
-        self.time = self.time if timed else None
-        self.part, self.is_inside = "threads", False
-
-    def add(self, number: int, match: re.Match[str], part: str) -> None:
-        if self.number < 0:
-            self.begin(timed=True)
-        groups = match.groupdict()
-        thread = Thread(number, self.number, self.time, groups["name"], groups.get("state"))
-        thread.waiting_for = groups.get("at")
-        self.threads.append(thread)
-        self.part, self.is_inside = part, True
 
 
 def _detail(number: int, line: str, thread: Thread) -> None:

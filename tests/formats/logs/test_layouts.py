@@ -13,7 +13,7 @@ from table import rows_of
 
 import kit
 from kit.formats.logs import entries, source_code, thread_dumps
-from kit.formats.logs.schema import LogFile, Options
+from kit.formats.logs.schema import Options, Piece
 from kit.formats.printed_times import zone
 from kit.inventory import inventory
 from kit.inventory.sniff import sniff
@@ -24,7 +24,7 @@ from kit.spark.sources import pieces
 def read(tmp_path, text, options=None, encoding="utf-8", **known):
     path = tmp_path / "x"
     path.write_bytes(text.encode(encoding))
-    file = LogFile("x", str(path), **{"source": "text", **known})
+    file = Piece("x", str(path), **{"source": "text", **known})
     return [row for p in pieces(file) for b in entries.batches(p, options or Options()) for row in b.to_pylist()]
 
 

@@ -11,14 +11,14 @@ from table import rows_of
 
 from kit.formats.logs import entries
 from kit.formats.logs.known_texts import Texts
-from kit.formats.logs.schema import LogFile, Options
+from kit.formats.logs.schema import Options, Piece
 from kit.spark.sources import pieces
 
 BROKER = "2024-05-14 10:22:31 WARN SendMessageThread_1 - putMessage message topic length too long 149"
 
 
 def rows(path, *, chunk=1 << 30, **known):
-    file, options = LogFile("a.log", str(path), **{"source": "store", **known}), Options(events=True)
+    file, options = Piece("a.log", str(path), **{"source": "store", **known}), Options(events=True)
     read = [batch for piece in list(pieces(file, chunk)) for batch in entries.batches(piece, options)]
     return [row for batch in read for row in batch.to_pylist()]
 
