@@ -118,9 +118,7 @@ def naming(topic: str | None, group: str | None) -> dict[str, str]:
 
 
 def times(window: tuple[dt.datetime, dt.datetime] | None, *, local: bool = False) -> dict[str, str]:
-    """Return what stands in a command for a time: UTC, or the local time of a zone that is not known, for which any
-    zone is allowed.
-    """
+    """Return what stands in a command for a time: UTC, or local time of an unknown zone, for which any is allowed."""
     if window is None:
         return {}
     start, end = window

@@ -152,9 +152,7 @@ def _folder(ref: Ref) -> PurePosixPath:
 
 
 def _documented(facts: Facts, finding: Finding) -> Finding:
-    """Return a finding that documents alone do not confirm: a runbook quotes what was never printed, a mail what another
-    cluster printed at another time.
-    """
+    """Return a finding that documents alone do not confirm: they quote what was printed elsewhere, or never."""
     if finding.verdict == "confirmed":
         documents = {item.file for item in facts.files.items if item.detail.get("document")}
         finding.steps = [

@@ -4,7 +4,7 @@ A module reads its own with `TEXTS = texts_of(__name__)` and says `TEXTS.say("le
 """
 
 from functools import cache, cached_property
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -65,13 +65,16 @@ class Alert(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return bool(self.by or self.differ or self.when or self.clears or self.also or self.without)
 
 
+LOW: Final = T("Low.", "低。")
+
+
 class RemedyTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The sentences of a `Remedy`, and where it applies."""
 
     action: T
     why: T
-    risk: T
     verify: T
+    risk: T = LOW
     when: T | None = None
     undo: T | None = None
     needs: str = "found"
@@ -126,7 +129,8 @@ class StepText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A step: sentences of `says` and the conditions under which they are said; the first that applies is the claim.
 
     `holds`: it is shown; `refuted`: it is shown false; `maybe`: neither; else `open`, which is false where the
-    evidence would show the step (`shown_by`) or `absent` applies. Without any of them there is no such step.
+    evidence would show the step (`shown_by`) or `absent` applies. Without any of them there is no such step. `tables`:
+    the silver and gold tables that answer it.
     """
 
     id: str
@@ -138,6 +142,7 @@ class StepText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     absent: str = ""
     shown_by: str = ""
     quotes: int = 12
+    tables: tuple[str, ...] = ()
 
 
 class Want(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

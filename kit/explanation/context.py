@@ -45,9 +45,7 @@ _GIVEN: Final = re.compile(
 )
 _CONNECT: Final = re.compile(r"connect to [<\[]?([^\s>\],，]{4,200}?)[>\]]?(?: failed|，|,|$)")
 ASKED: Final = ("RouteInfoFromNameServer", "MQClientAPIImpl.getBrokerClusterInfo", "BrokerOuterAPI.registerBroker")
-"""Frames of a request that goes to a name server: client/impl/MQClientAPIImpl, client/impl/factory/MQClientInstance,
-broker/out/BrokerOuterAPI.
-"""
+"""Frames of a request to a name server: client/impl/MQClientAPIImpl, .../MQClientInstance, broker/out/BrokerOuterAPI."""
 
 
 @attrs.frozen
@@ -110,9 +108,7 @@ def _printed(line: Line) -> bool:
 
 
 def overtaken(text: str) -> tuple[int, ...]:
-    """Return the numbers of the lines where a check comes between two lines of one local transaction, or where
-    somebody says so; () if neither is found.
-    """
+    """Return the numbers of the lines where a check comes between two of one local transaction, or somebody says so."""
     numbered = [(n, line) for n, line in enumerate(text.split("\n"), 1) if not _DECLARED.match(line)]
     lines = [n for n, line in numbered if _CHECK.search(line) and _LOCAL.search(line) and _STILL.search(line)]
     checks = [(n, line) for n, line in numbered if _CHECK_NAMED.search(line)]

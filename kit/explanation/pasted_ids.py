@@ -77,9 +77,7 @@ def find(pasted: Sequence[Line]) -> list[PastedId]:
 
 
 def _meant(text: str, match: re.Match[str]) -> bool:
-    """Return whether 32 digits in small letters are meant as an id. Clients write capitals; small letters inside a
-    longer word are a digest's or a trace's.
-    """
+    """Return whether 32 digits in small letters, which no client writes, are an id; within a longer word they are not."""
     before, after = text[max(0, match.start() - 40) : match.start()], text[match.end() : match.end() + 1]
     glued = before[-1:] in ("-", "_", ".", ":", "/", "=", "@") or after in ("-", "_", "/", "=", "@")
     glued = glued or bool(re.match(r"\.\w", text[match.end() :]))

@@ -50,9 +50,7 @@ _FAQ: Final = re.compile(
 
 @attrs.frozen
 class Line:
-    """A line of a paste. `number`: the first is 1; `text`: as printed; `frame`: a stack trace frame or
-    another line without a meaning of its own.
-    """
+    """A line of a paste. `number`: from 1; `text`: as printed; `frame`: of a stack trace, or without own meaning."""
 
     number: int
     text: str
@@ -60,9 +58,7 @@ class Line:
 
 
 def decoded(raw: bytes) -> str:
-    """Return the text of UTF-8, UTF-16 with a byte order mark, or GB 18030, also packed by gzip (its beginning);
-    undecodable bytes are replaced.
-    """
+    """Return the text of UTF-8, UTF-16 with a byte order mark or GB 18030, also gzipped; other bytes are replaced."""
     if raw.startswith(b"\x1f\x8b"):
         with contextlib.suppress(zlib.error):
             raw = zlib.decompressobj(wbits=31).decompress(raw, UNPACKED)

@@ -33,9 +33,7 @@ from records group by topic, second order by second, topic limit 15000
 
 @attrs.frozen
 class Pair:
-    """Two triaged cases, the incident and its twin; none if there is no evidence yet: then every view says how to
-    create it.
-    """
+    """The incident and its twin, triaged; no sides if there is no evidence yet: every view says how to create it."""
 
     sides: Sequence[inquiry.Inquiry]
     lang: Lang

@@ -1,6 +1,4 @@
-"""Stock RocketMQ jars by Maven coordinates, and the lab's own Java compiled against them; both are fetched or built
-once and kept in the user's cache folder.
-"""
+"""Stock RocketMQ jars by Maven coordinates, and the lab's own Java, compiled against them: both in the user's cache."""
 
 import hashlib
 import shutil

@@ -153,9 +153,7 @@ class _Live:
         return "settled" if settled is not None and settled >= (GROWING if grows else scenario.settle) else ""
 
     def _keep(self) -> None:
-        """Start an application again, with the remaining orders, where its crash was asked for. Raise `LabError` for any
-        other exit.
-        """
+        """Start an application that was to crash again, for the other orders. Raise `LabError` if another ended."""
         if not self.lab.broker.running:
             raise self.lab.broker.ended()
         for folder, app in self.scenario.apps.items():

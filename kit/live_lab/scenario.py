@@ -23,9 +23,7 @@ class Pause:
 
 @attrs.frozen
 class Scenario:
-    """One incident or one twin. Times in seconds. `roots` must be exactly what triage confirms as root causes,
-    `neighbours` must be confirmed as well.
-    """
+    """One incident or twin, times in seconds. `roots`: all that triage confirms; `neighbours`: it must as well."""
 
     name: str
     title: T

@@ -25,9 +25,7 @@ TEXTS: Final = labels("live_lab")["watch"]
 
 @attrs.frozen
 class Reading:
-    """The state at one time. `store_bytes`: on disk, where mapped files take what is written in them; the others since
-    the start.
-    """
+    """The state at one time: counts since the start; `store_bytes`: on disk, what is written in mapped files."""
 
     seconds: float
     half: int = 0

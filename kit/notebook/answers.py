@@ -1,8 +1,6 @@
 """What a stop of an investigation shows: the answer to its query, and one sentence with what follows."""
 
-import functools
 from collections.abc import Callable
-from importlib import resources
 from typing import Any, Final
 
 import attrs
@@ -85,13 +83,6 @@ class Text:
             for name, text in self.texts
         ]
         return {"text/markdown": "\n\n".join(blocks), "text/plain": str(self)}
-
-
-@functools.cache
-def steps() -> dict[tuple[str, str], tuple[str, ...]]:
-    """Return {(cause, step id): the tables that answer it}."""
-    rows = resources.files("kit.notebook").joinpath("steps.tsv").read_text(encoding="utf-8").splitlines()
-    return {(cause, step): tuple(tables.split()) for cause, step, tables in (row.split("\t") for row in rows)}
 
 
 def explained(text: str, lang: Lang = "en") -> Table:

@@ -1,6 +1,4 @@
-"""What notebook cells call: open evidence, show verdicts, steps and tables, draw. A thin layer: the work is done
-elsewhere.
-"""
+"""What notebook cells call: open evidence, show verdicts, steps and tables, draw; the work is done elsewhere."""
 
 from __future__ import annotations
 
@@ -18,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import attrs
 import pandas as pd
 
+from kit import causes
 from kit.analysis import noise
 from kit.case.progress import Progress
 from kit.causes import look_alikes, release_advice, results, timeline
@@ -58,9 +57,7 @@ MOST_REFERENCES: Final = 3
 
 
 def locate(evidence: str | Path) -> Path:
-    """Return the path of the evidence: as given, else in a parent folder, else next to the kit (so that the sample is
-    found from anywhere).
-    """
+    """Return the path of the evidence: as given, else in a parent folder, else next to the kit, where the sample is."""
     wanted = Path(evidence).expanduser()
     here = Path.cwd()
     for base in (here, *here.parents, Path(__file__).resolve().parents[2]):
@@ -157,18 +154,16 @@ class Inquiry:
 
     def query(self, name: str, cause: str = "") -> answers.Text:
         """Show the queries behind a step (of `cause`, else of all), or the one behind a table. Raise `KeyError`."""
-        known = {step: tables for step, tables in answers.steps().items() if step[0] == (cause or step[0])}
-        wanted = [table for (_, step), tables in known.items() if step == name for table in tables] or [name]
+        steps = [step for each in causes.discover() if cause in ("", each.slug) for step in each.steps if step.tables]
+        wanted = [table for step in steps if step.id == name for table in step.tables] or [name]
         try:
             return answers.Text(tuple((each, self.case.query(each).strip()) for each in dict.fromkeys(wanted)))
         except KeyError:
-            steps = sorted({step for _, step in known})
-            raise KeyError(VIEWS["no_such"].say(name=name, steps=steps).render(self.lang)) from None
+            known = sorted({step.id for step in steps})
+            raise KeyError(VIEWS["no_such"].say(name=name, steps=known).render(self.lang)) from None
 
     def views(self, *names: str) -> Table:
-        """Return the tables that `sql` can ask, with their columns and what a row of each is; by default those an
-        investigation needs most.
-        """
+        """Return tables that `sql` can ask with their columns and what a row of each is; by default the commonest."""
         rows = []
         for name in names or COMMON:
             columns = ", ".join(self.sql(f"select * from {name} limit 0").columns)
@@ -177,9 +172,7 @@ class Inquiry:
         return Table(pd.DataFrame(rows, columns=pd.Index(list(heads))), "", heads, self.lang)
 
     def table(self, name: str, selection: Selection | None = None) -> pd.DataFrame:
-        """Return a result table of the causes, else a gold table, or what a selection leaves of it; empty if this
-        evidence has none.
-        """
+        """Return a result table of the causes, else a gold table, or what a selection leaves of it; empty if none."""
         is_gold = name in catalogue() and name not in results.names(self.case)
         frame = self.case.facts(name) if is_gold else results.table(self.case, name)
         return frame if selection is None else selection.keep(frame)
@@ -274,9 +267,7 @@ class Inquiry:
 
     @_or_sentence
     def look_alikes(self, *slugs: str) -> Table:
-        """Return what these causes look like and how to tell them apart; by default of those confirmed or suspected,
-        else of all.
-        """
+        """Return what these causes look like (by default those confirmed or suspected, else all), told apart."""
         frame = look_alikes.frame(self.lang, slugs or release_advice.confirmed_or_suspected(self.findings) or None)
         return Table(frame, TEXTS["apart"], look_alikes.COLUMNS, self.lang, max_rows=100)
 

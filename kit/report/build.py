@@ -1,5 +1,5 @@
-"""Put a report or a postmortem together: triage → findings.json, tables, notebooks → the page and manifest.json, which says
-what went into it. What differs from run to run is in run.json.
+"""Put a report or a postmortem together: triage → findings.json, tables, notebooks → the page. manifest.json says what
+went into it, run.json what differs from run to run.
 """
 
 from __future__ import annotations

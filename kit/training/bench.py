@@ -77,9 +77,7 @@ class Bench:
         return attrs.evolve(placement.what_if(given, self.lang, model.DOCUMENTED), reading="")
 
     def answer(self, query: str, known: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the first row that answers a query over the tables of the case; {} without one, and where a value
-        `:name` is not `known`.
-        """
+        """Return the first row that answers a query over the case; {} without one, or if a `:name` is not `known`."""
         values = {name: known.get(name) for name in re.findall(r":(\w+)", query)}
         return {} if None in values.values() else next(iter(self.case.tables.answers(query, **values)), {})
 

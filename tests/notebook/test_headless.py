@@ -9,7 +9,8 @@ import pytest
 from nbconvert import HTMLExporter
 
 import kit
-from kit.notebook import Inquiry, answers, walks
+from kit import causes
+from kit.notebook import Inquiry, walks
 from kit.report import build, notebooks
 
 ALL = sorted(notebooks.folder().glob("*.ipynb"))
@@ -93,8 +94,8 @@ def test_a_page_made_of_a_walk_in_papermill_draws_each_chart_once_and_every_quer
         reading = each["data"]["application/vnd.rmq-kit.chart+json"]["reading"]
         assert not reading or len(re.findall(re.escape(f"<p>{reading}</p>"), page)) == 1
     inquiry = Inquiry(kit.open_case(HEALTHY, tmp_path / "ws"), {}, "en", False)
-    for cause, step in answers.steps():
-        said = str(inquiry.query(step, cause))
+    for cause, step in ((each.slug, step) for each in causes.discover() for step in each.steps if step.tables):
+        said = str(inquiry.query(step.id, cause))
         assert "select" in said or "def " in said
     one, every = (inquiry.query("queue-stands", cause).texts for cause in ("consumer-stuck", ""))
     assert set(one) < set(every)

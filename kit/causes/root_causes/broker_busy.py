@@ -32,9 +32,7 @@ FIXES: Final = {
 }  # fmt: skip
 """The remedy of each explanation."""
 SLOW_TIMED = ("put-slow-in-lock", "put-slow", "flush-slow")
-"""Lines of store.log about single slow writes that a broker prints from 500 ms on: store/CommitLog,
-store/DefaultMessageStore.
-"""
+"""What store/CommitLog and DefaultMessageStore print of a single write of 500 ms or more."""
 SLOW = (*SLOW_TIMED, "mmap-timeout", "transient-pool-short")
 SEVERAL = 3
 RARE = 1_000

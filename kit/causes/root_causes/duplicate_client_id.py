@@ -21,9 +21,7 @@ from kit.rocketmq import names
 from kit.tables.facts import Facts
 
 STREAM = 5
-"""Number of lines of offsets going back, from two addresses in one queue, above which it is no hand-over and no
-reset.
-"""
+"""Lines of offsets going back, from two addresses in one queue, from which it is no hand-over and no reset."""
 
 
 def observe(facts: Facts) -> Observed:

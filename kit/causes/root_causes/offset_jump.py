@@ -139,9 +139,7 @@ def _hints(facts: Facts, observed: Observed, jump: Row | None) -> None:
 
 
 def _by_tags(facts: Facts, row: Row) -> bool:
-    """Return whether a group takes only some tags of a topic: a pull passes over all others, so that a request that was
-    late goes back by many messages.
-    """
+    """Return whether a group takes only some tags of a topic: its pulls pass over others, a late one goes far back."""
     own = (s.topics for s in members.subscriptions(facts) if s.group == row["group"])
     return any(topics.get(row["topic"], "*") != "*" for topics in own)
 

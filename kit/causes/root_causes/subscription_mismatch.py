@@ -106,9 +106,7 @@ def _waiting(facts: Facts, observed: Observed, group: str, idle: list[tuple[lag.
 
 
 def _idle_queues(facts: Facts, group: str, topics: tuple[str, ...]) -> list[tuple[lag.Pair, list[lag.Course]]]:
-    """Return those of some topics in which messages wait in queues that did not move, or of which nothing was ever
-    handled, with these queues.
-    """
+    """Return those of some topics with the queues in which messages wait that did not move, or were never handled."""
     idle = [
         (pair, [
             q for q in pair.queues
