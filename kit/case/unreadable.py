@@ -1,5 +1,6 @@
 """Places of the evidence that could not be read: a command then ends with exit code 3."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
@@ -9,6 +10,7 @@ from typing import Any, Final
 import attrs
 
 from kit.case.case import Case
+from kit.evidence.files import open_readonly
 from kit.i18n import labels
 from kit.inventory.model import STORES
 from kit.rocketmq import binary_format as f
@@ -16,6 +18,10 @@ from kit.rocketmq import binary_format as f
 SAYS: Final = labels("case")["unreadable"]
 LARGE: Final = r"^\s*[+-]?([0-9]{10,}|[0-9]+([.][0-9]*)?[eE][+]?[0-9]+)([.][0-9]*)?\s*$"
 """A number that needs more than 32 bits; whether it fits 64 says the column, which is null where it does not."""
+
+HEAD: Final = 4096
+DOWNLOAD: Final = re.compile(rb'\[\{|\{.{0,2000}?(?P<hits>"hits" ?: ?\{)')
+"""Begins what Grafana and Elasticsearch write all entries of a search to."""
 
 
 @attrs.frozen
@@ -50,10 +56,20 @@ def of(case: Case) -> list[Damage]:
         # Stores of brokers that the logs do not show, and of several with one name, if a command read both.
         lost += [damage("foreign", "disagree", **row) for row in case.facts.rows("foreign_stores")]
         lost += [damage("same_name", "disagree", **row) for row in case.facts.rows("same_names")]
+    lost += [damage("one_line", "one_line", file=file, path=path) for file, path in _one_line(case)]
     lost += [damage("values", "values", file=file, count=count) for file, count in _out_of_range(case).items()]
     case.folder("config_files")  # all else that may be unread was read above
     lost += [damage("not_read", each.reason, file=each.file, why=each.say(case.lang)) for each in case.unread()]
     return sorted(lost, key=lambda d: (d.file, d.start or 0, d.what))
+
+
+def _one_line(case: Case) -> Iterator[tuple[str, str]]:
+    """Yield the downloads of logs that are one line of JSON, and where their entries stand in it: they are not read."""
+    for item in case.unzoned.of_kind("text", replicas=False):
+        with open_readonly(item.path) as stream:
+            head = stream.read(HEAD).strip()
+        if b"\n" not in head and (known := DOWNLOAD.match(head)):
+            yield item.file, ".hits.hits[]" if known["hits"] else ".[]"
 
 
 def _out_of_range(case: Case) -> dict[str, int]:

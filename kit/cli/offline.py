@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +14,10 @@ from kit.cli import shared
 from kit.i18n import Lang, labels, printable
 
 TEXTS: Final = labels("cli")["offline"]
+FILE_NAME: Final = re.compile(
+    r"(?:~|\.{0,2})/\S*/\S*|\S+\.(?:log|txt|csv|json|conf|md|ya?ml|out|gz|zip|tar|zst)(?:\.\d+)?"
+)
+"""What looks like the path or the name of a file of evidence."""
 
 
 @click.command()
@@ -124,6 +129,8 @@ def gallery(folder: Path, lang: Lang) -> None:
 def _findings(path: Path, lang: Lang) -> dict[str, Any]:
     from kit.report.compare import is_findings
 
+    if not path.exists():
+        raise shared.Refusal(shared.TEXTS["not_there"].say(path=printable(str(path))).render(lang))
     with contextlib.suppress(OSError, ValueError):
         if is_findings(document := json.loads(path.read_text(encoding="utf-8"))):
             return dict(document)
@@ -171,13 +178,15 @@ def explain(text: tuple[str, ...], json_file: Path | None, lang: Lang) -> None:
     from kit.explanation.explain import blocks
     from kit.explanation.explain import explain as explained
 
-    if not (rows := explained(_pasted(text), lang)):
+    if not (rows := explained(_pasted(text, lang), lang)):
         raise shared.Refusal(blocks(rows, lang))
     shared.answer(blocks(rows, lang), rows, json_file)
 
 
-def _pasted(text: tuple[str, ...]) -> str:
-    """Return the text of a file or of standard input, or the words themselves where they name no file."""
+def _pasted(text: tuple[str, ...], lang: Lang) -> str:
+    """Return the text of a file or of standard input, or the words themselves where they name no file: one that looks like
+    the name of a file is said to be none.
+    """
     from kit.explanation.pasted_lines import decoded
 
     if text in ((), (shared.STDIO,)):
@@ -188,6 +197,8 @@ def _pasted(text: tuple[str, ...]) -> str:
     except OSError as error:
         if error.errno not in (errno.ENAMETOOLONG, errno.EINVAL):
             raise shared.Refusal(f"{printable(text[0])}: {error.strerror}") from None
+    if len(text) == 1 and FILE_NAME.fullmatch(text[0]):
+        click.echo(shared.TEXTS["not_there"].say(path=printable(text[0])).render(lang), err=True)
     return ("\n" if any(" " in each for each in text) else " ").join(text)
 
 

@@ -181,6 +181,8 @@ class Inquiry:
     def rows(self, name: str, most: int = 10, selection: Selection | None = None) -> Any:
         """Return the first rows of a table (`table`), safe to display."""
         frame = self.table(name, selection)
+        if name == timeline.TABLE:  # in the reader's language only
+            frame = frame.rename(columns={self.lang: "what"}).drop(columns=["en", "zh"], errors="ignore")
         references = places.places_of(frame.head(most).to_dict("records"))
         return self._linked(Table(frame, clean(name), lang=self.lang, max_rows=most, references=references))
 

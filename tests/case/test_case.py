@@ -166,9 +166,12 @@ def test_disagreeing_copies_count_once_and_damage_names_its_range(tmp_path, trut
     torn = '{"dataVersion":{"counter":1},"topicConfigTable":{"a":{"perm":6}'
     put(tmp_path / "damaged" / "e" / "link", "").unlink()
     (tmp_path / "damaged" / "e" / "link").symlink_to("/etc/hostname")
-    damaged = unreadable.of(opened(tmp_path / "damaged", {"cut": cut, "topics.json": torn}))
+    searched = '[{"line": "CODE: 2  DESC: [TIMEOUT_CLEAN_QUEUE]broker busy"}]'
+    damaged = unreadable.of(opened(tmp_path / "damaged", {"cut": cut, "loki.json": searched, "topics.json": torn}))
+    assert "jq -c '.[]' loki.json" in damaged[2].sentence
     assert [(d.file, d.what, d.start, d.end) for d in damaged] == [
-        ("cut", "truncated", at, at + 50), ("link", "link", None, None), ("topics.json", "broken", None, None),
+        ("cut", "truncated", at, at + 50), ("link", "link", None, None), ("loki.json", "one_line", None, None),
+        ("topics.json", "broken", None, None),
     ]  # fmt: skip
 
 

@@ -32,6 +32,7 @@ def test_settings_declared_once_hold_for_every_command(tmp_path):
     here = {"XDG_CONFIG_HOME": str(tmp_path)}
     assert run("explain", LINE, **here).stdout == chinese
     assert run("explain", LINE, "--lang", "en", **here).stdout != chinese
+    assert run("explain", "gone.log").stderr == "gone.log: no such file or folder\n"
     config.write_text("lang = zh")
     refused = run("explain", LINE, **here)
     assert refused.exit_code == 2 and str(config) in refused.stderr

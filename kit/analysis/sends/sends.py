@@ -65,6 +65,14 @@ class Ledger:
         folders = {str(PurePosixPath(file).parent) for file in files}
         return self.failed["file"].map(lambda file: str(PurePosixPath(str(file)).parent) in folders).astype(bool)
 
+    def unanswered(self, files: Iterable[str]) -> pd.DataFrame:
+        """Return the failed sends of the hosts of these files (of any, if none is theirs) that may have reached no broker:
+        a refused one got an answer, a stored one arrived.
+        """
+        beside = self.beside(files)
+        arrived = self.failed["kind"].isin(attempts.REFUSALS) | (pd.to_numeric(self.failed["originals"]) > 0)
+        return self.failed[~arrived & (beside | (not beside.any()))]
+
     def of_kind(self, kind: str) -> pd.DataFrame:
         """Return the failed sends that are known to be of one kind."""
         return self.failed[self.failed["kind"] == kind]

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from kit.analysis import refs, setup, sizes
+from kit.analysis import reach, refs, setup, sizes
 from kit.analysis.sends import attempts, busy, sends
 from kit.causes.declared import Observed
 from kit.tables.facts import Facts
@@ -104,6 +104,29 @@ def disk_full(facts: Facts) -> Observed:
         values |= {"mount": mount, "percent": percent, "of_store": _store_paths(facts)}
     named = pressure.loc[pressure["figure"] == "disk", "broker"].dropna().unique()
     return Observed(values, {"df": refs.lines(facts, measured, 1)}, actors=named)
+
+
+def broker_not_available(facts: Facts) -> Observed:
+    """Count the sends that failed while their client could not connect to a broker that clients reach otherwise."""
+    rows = pd.DataFrame(
+        reach.tried(facts), columns=["address", "file", "failed", "failed_line", "reached", "first", "last"]
+    )
+    by_address = rows.groupby("address")[["failed", "reached"]].sum().query("failed > 0 and reached > 0")
+    if by_address.empty:
+        return Observed()
+    address = str(by_address["failed"].idxmax())
+    tried = rows[(rows["address"] == address) & (rows["failed"] > 0)].sort_values("file")
+    unanswered = sends.ledger(facts).unanswered(tried["file"]).query("kind == 'OTHER'")
+    times, window = busy.intervals(unanswered), refs.span(tried["first"], tried["last"])
+    if window:
+        times = times[(times["start"] <= busy.ms(window[1])) & (times["end"] >= busy.ms(window[0]))]
+    during = unanswered.loc[times.index]
+    values = {
+        "unreached": during["identity"].nunique(), "address": address, "tries": int(tried["failed"].sum()),
+        "senders": sorted({str(PurePosixPath(file).parent) for file in during["file"]})[:3],
+    }  # fmt: skip
+    quotes = {"out-of-reach": facts.refs(zip(tried["file"], tried["failed_line"].astype(int), strict=True))}
+    return Observed(values, quotes, window if values["unreached"] else None, actors=[address])
 
 
 def _store_paths(facts: Facts) -> list[str]:

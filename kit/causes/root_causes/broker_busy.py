@@ -31,8 +31,9 @@ FIXES: Final = {
     "half-topic": "half_topic",
 }  # fmt: skip
 """The remedy of each explanation."""
+PRINTED = 500
 SLOW_TIMED = ("put-slow-in-lock", "put-slow", "flush-slow")
-"""What store/CommitLog and DefaultMessageStore print of a single write of 500 ms or more."""
+"""What store/CommitLog and DefaultMessageStore print of a single write of so many ms or more."""
 SLOW = (*SLOW_TIMED, "mmap-timeout", "transient-pool-short")
 SEVERAL = 3
 RARE = 1_000
@@ -66,6 +67,8 @@ def observe(facts: Facts) -> Observed:
     answers = facts.rows("busy_answers") if counts else []
     counted = sum(row["busy"] for row in answers) if counts else None
     timed_out = lines.count or len(late)
+    if not (refused or timed_out or slow or counted) and _short(stalls):
+        stalls = []
     happened = bool(refused or timed_out or slow or stalls or counted)
     whys = busy.explain(facts, ledger, stalls) if happened else []
     left_open = facts.rows("stalled_transactions") if stalls else []
@@ -140,6 +143,11 @@ def _slow_lines(facts: Facts) -> refs.Seen:
     slow = refs.seen(facts, *SLOW)
     few = slow and refs.seen(facts, *SLOW_TIMED).count == slow.count < SEVERAL
     return refs.Seen() if few and not (facts("slow_writes")["cost_ms"] >= PAGE_CACHE_BUSY).any() else slow
+
+
+def _short(stalls: list[Any]) -> bool:
+    """Return whether stalls are what any broker has now and then: few, and none that its own log would call slow."""
+    return sum(s.pauses for s in stalls) < SEVERAL and all(1000 * s.seconds < PRINTED for s in stalls)
 
 
 def _outcome(ledger: sends.Ledger) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from kit.analysis import reach, refs
 from kit.analysis.messages import lookups
-from kit.analysis.sends import attempts, sends
+from kit.analysis.sends import sends
 from kit.causes.declared import Observed
 from kit.tables.facts import Facts
 
@@ -77,6 +77,7 @@ def _advertised(facts: Facts, address: str) -> reach.Place | None:
 def _never(facts: Facts, observed: Observed, address: str, failed: list[reach.Row]) -> None:
     """Add what is known of an address that no client reached, and the figures."""
     place, instead, ledger = _advertised(facts, address), reach.reachable_instead(facts, address), sends.ledger(facts)
+    unanswered = ledger.unanswered(row["file"] for row in failed)
     # Applications print no connect that succeeds.
     only = facts.has_source("app") and not reach.client_logs(facts) and not lookups.is_paste(facts)
     own = [row for row in reach.own_addresses(facts) if row["address"] == reach.host(address)]
@@ -87,10 +88,6 @@ def _never(facts: Facts, observed: Observed, address: str, failed: list[reach.Ro
     quotes = facts.refs([place]) if place else ()
     at_host = [(row["file"], row["line"]) for row in bridges or own[:1]] if bridges or not instead else []
     differs = [place] if loopback and place else [] if loopback else [*at_host, *(instead[1] if instead else ())]
-    # The sends that reached no broker: a refused one got an answer, a stored one arrived, other hosts' failed otherwise.
-    beside = ledger.beside(row["file"] for row in failed)
-    unanswered = ~ledger.failed["kind"].isin(attempts.REFUSALS) & (beside | (not beside.any()))
-    stored = pd.to_numeric(ledger.failed["originals"]) > 0
     observed.values |= {
         "count": sum(row["failed"] for row in failed), "only_failures": only,
         "advertised": f"{reach.host(address)}:{reach.PORT}" if address.endswith(VIP) else address,
@@ -100,7 +97,7 @@ def _never(facts: Facts, observed: Observed, address: str, failed: list[reach.Ro
         "no_other": own and not (loopback or bridges or instead), "docker": reach.network(address) == "docker",
         "selected": alone.count, "vip": address.endswith(VIP),
         "clients": len({names.get(row["file"], row["file"]) for row in by_client} or {row["file"] for row in failed}),
-        "failed_sends": None if ledger.source is None else int(ledger.failed.loc[unanswered & ~stored, "identity"].nunique()),
+        "failed_sends": None if ledger.source is None else unanswered["identity"].nunique(),
     }  # fmt: skip
     observed.quotes |= {
         "connects-seen": tried, "advertised": quotes, "docker-network": tried[:1], "loopback": quotes,

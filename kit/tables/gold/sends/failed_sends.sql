@@ -34,7 +34,7 @@ with amount as (
     case when startswith(refusal, '[') then substring(refusal, 2) when refusal <> '' then 'OTHER'
       when outcome rlike 'wait response on the channel|Send message to broker timeout, |(?:send(?:Default|Kernel|Select)Impl|sendMessage|DEFAULT ASYNC send|asyncSend) call timeout|call timeout, cost time'
         then 'CLIENT_TIMEOUT'
-      when outcome rlike 'CODE: ?[0-9]' then 'OTHER' end as printed,
+      when outcome rlike 'CODE: ?[0-9]|RemotingConnectException|connect to \\S+ failed' then 'OTHER' end as printed,
     case when outcome rlike 'RemotingTimeoutException|RemotingTooMuchRequestException' then 'CLIENT_TIMEOUT' end as thrown
   from printed p
     left join called i on i.name = p.uniq_key left join called k on k.name = p.key
