@@ -45,7 +45,7 @@ _GIVEN: Final = re.compile(
 )
 _CONNECT: Final = re.compile(r"connect to [<\[]?([^\s>\],，]{4,200}?)[>\]]?(?: failed|，|,|$)")
 ASKED: Final = ("RouteInfoFromNameServer", "MQClientAPIImpl.getBrokerClusterInfo", "BrokerOuterAPI.registerBroker")
-"""Frames of a request to a name server: client/impl/MQClientAPIImpl, .../MQClientInstance, broker/out/BrokerOuterAPI."""
+"""Frames of a request to a name server: client/impl/MQClientAPIImpl, MQClientInstance, broker/out/BrokerOuterAPI."""
 
 
 @attrs.frozen

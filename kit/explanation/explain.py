@@ -15,7 +15,7 @@ import attrs
 from kit.explanation import context, pasted_ids
 from kit.explanation.pasted_lines import lines
 from kit.i18n import Lang, Sentence, labels, printable, rendered
-from kit.rocketmq import answers, catalogue, upstream
+from kit.rocketmq import answers, catalogue, ids, upstream
 from kit.rocketmq.catalogue import PROBLEMS, Problem
 from kit.rocketmq.config import PARAMETERS, default_of
 from kit.rocketmq.versions import NEWEST, OLDEST, RULES
@@ -30,6 +30,9 @@ NO_NAME_SERVER: Final = "namesrv-unreachable"
 """The problem of a failed connect whose address the paste shows to be a name server's."""
 
 TEXTS: Final = labels("explanation")["explain"]
+IDS: Final = labels("explanation")["ids"]
+ID_KINDS: Final = labels("explanation")["id kinds"]
+ID_NEXT: Final = labels("explanation")["id next"]
 
 _CARRIERS: Final = frozenset({
     "broker-exception", "client-exception", "send-result", "spring-send-failed", "dashboard", "grpc-status", "grpc-client-failed", "proxy-error",
@@ -59,9 +62,12 @@ class Meaning:
     slug: str | None = None
 
     def row(self, number: int, text: str, lang: Lang) -> dict[str, Any]:
+        meaning = [each.render(lang) for each in self.meaning]
+        if self.kind == "id":  # what is said of ids elsewhere is a part of a sentence
+            meaning = [each[:1].upper() + each[1:] for each in meaning]
         return {
             "line": number, "text": text, "kind": self.kind, "slug": self.slug, "title": rendered(self.title, lang),
-            "meaning": " ".join(each.render(lang) for each in self.meaning),
+            "meaning": " ".join(meaning),
             "versions": "; ".join(rendered(each, lang) for each in self.versions), "next": rendered(self.next, lang),
         }  # fmt: skip
 
@@ -73,15 +79,14 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
     An unknown line has kind `log` and no slug; stack trace frames and empty lines are left out.
     """
     pasted = list(lines(text))
-    ids = pasted_ids.find(pasted)
-    compared = context.compared(pasted, ids) is not None
-    reasons = dict.fromkeys(context.unreached(pasted), NO_NAME_SERVER) | dict.fromkeys(
-        context.overtaken(text), OVERTAKEN
-    )
+    found = pasted_ids.find(pasted)
+    compared = context.compared(pasted, found) is not None
+    reasons = dict.fromkeys(context.unreached(pasted), NO_NAME_SERVER)
+    reasons |= dict.fromkeys(context.overtaken(text), OVERTAKEN)
     outputs, cells = context.outputs(pasted)
     rows: list[dict[str, Any]] = []
     for line in pasted:
-        own = [each for each in ids if each.line == line.number and each.text == line.text]
+        own = [each for each in found if each.line == line.number and each.text == line.text]
         problems = catalogue.problems_in(line.text + "\n")
         meanings: list[Meaning] = []
         if line.frame and not own:
@@ -95,8 +100,20 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
         elif not own and line.number not in cells:
             meanings = [Meaning(TEXTS["unknown"], (TEXTS["not_known"],))]
         rows += [meaning.row(line.number, line.text, lang) for meaning in meanings]
-        rows += [each.as_dict(lang, compared=compared and each.pair is None) for each in own]
+        rows += [_id(each, compared=compared).row(each.line, each.info.text, lang) for each in own]
     return rows
+
+
+def _id(pasted: pasted_ids.PastedId, *, compared: bool) -> Meaning:
+    """Return what an id is. `compared`: whether somebody compares ids of both kinds."""
+    info, fields = pasted.info, ", ".join(f"{name} {value}" for name, value in ids.fields(pasted.info))
+    meaning = [IDS["part"].say(text=text) for text in (info.why, fields, *info.notes)]
+    if pasted.pair is not None:
+        other, line = pasted.pair
+        meaning.append(IDS["paired"].say(other=other.text, line=str(line), kind=IDS[other.kind]))
+    elif compared:
+        meaning.append(IDS["compared"].say())
+    return Meaning(ID_KINDS[info.kind], tuple(meaning), ID_NEXT[info.kind], kind="id")
 
 
 def _of_line(text: str, problems: Sequence[Problem]) -> Meaning | None:

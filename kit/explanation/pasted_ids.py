@@ -2,18 +2,13 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
 from kit.explanation.pasted_lines import Line
-from kit.i18n import Lang, Sentence, labels
 from kit.rocketmq import ids
 
-KINDS: Final = labels("explanation")["pasted ids kinds"]
-TEXTS: Final = labels("explanation")["pasted ids"]
-PAIR_KINDS: Final = labels("explanation")["pasted ids pair kinds"]
-NEXT: Final = labels("explanation")["pasted ids next"]
 _SENT: Final = re.compile(r"\bmsgId=([0-9A-Fa-f]{32,56}), offsetMsgId=([0-9A-Fa-f]{32,56})")
 _KEY: Final = re.compile(r"\bUNIQ_KEY=([0-9A-Fa-f]{32,56})")
 _PLACE: Final = re.compile(r"\bcommitLogOffset=(\d+)")
@@ -37,21 +32,6 @@ class PastedId:
     text: str
     info: ids.IdInfo
     pair: tuple[ids.IdInfo, int] | None = None
-
-    def as_dict(self, lang: Lang, *, compared: bool = False) -> dict[str, Any]:
-        """Return its row. `compared`: whether somebody compares it with an id of the other kind."""
-        fields = ", ".join(f"{name} {value}" for name, value in ids.fields(self.info))
-        parts: list[Sentence] = [self.info.why, TEXTS["fields"].say(fields=fields), *self.info.notes]
-        if self.pair is not None:
-            other, line = self.pair
-            parts.append(TEXTS["paired"].say(other=other.text, line=str(line), kind=PAIR_KINDS[other.kind]))
-        parts += [TEXTS["compared"]] if compared else []
-        texts = [part.render(lang) for part in parts]
-        return {
-            "line": self.line, "text": self.info.text, "kind": "id", "slug": None, "title": KINDS[self.info.kind].in_(lang),
-            "meaning": " ".join(text[:1].upper() + text[1:].rstrip(".") + "." for text in texts), "versions": "",
-            "next": NEXT[self.info.kind].in_(lang),
-        }  # fmt: skip
 
 
 def find(pasted: Sequence[Line]) -> list[PastedId]:
@@ -77,7 +57,7 @@ def find(pasted: Sequence[Line]) -> list[PastedId]:
 
 
 def _meant(text: str, match: re.Match[str]) -> bool:
-    """Return whether 32 digits in small letters, which no client writes, are an id; within a longer word they are not."""
+    """Return whether 32 digits in small letters, as no client writes them, are an id: not inside a longer word."""
     before, after = text[max(0, match.start() - 40) : match.start()], text[match.end() : match.end() + 1]
     glued = before[-1:] in ("-", "_", ".", ":", "/", "=", "@") or after in ("-", "_", "/", "=", "@")
     glued = glued or bool(re.match(r"\.\w", text[match.end() :]))

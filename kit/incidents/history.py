@@ -28,12 +28,12 @@ from kit.evidence import disk
 from kit.formats.printed_times import iso
 from kit.i18n import Filled, Lang, Sentence, labels
 from kit.report import compare, html
-from kit.report.labels import VERDICTS
+from kit.report.labels import COLUMNS, VERDICTS
 from kit.rocketmq.names import is_system_topic
 
 READING: Final = labels("incidents")["reading"]
 SAYS: Final = labels("incidents")["history"]
-HEADS: Final = labels("incidents")["columns"]
+HEADS: Final = COLUMNS | compare.TEXTS | labels("incidents")["columns"]
 LIKE: Final = labels("incidents")["likeness"]
 WORDS: Final = labels("incidents")["words"]
 GALLERY: Final = labels("incidents")["gallery"]

@@ -14,6 +14,7 @@ from typing import Any, Final
 import attrs
 
 from kit import data
+from kit.evidence import disk
 from kit.live_lab import jars
 from kit.live_lab.jars import ERRORS
 from kit.live_lab.processes import Host, LabError, Processes, free_port, wait_for
@@ -84,8 +85,8 @@ def start(processes: Processes, release: Version, run: Path, own: Mapping[str, s
     names = free_port()
     namesrv_home = _home(run / "namesrv", release)
     conf = namesrv_home / "namesrv.conf"
-    conf.write_text(
-        f"listenPort={names}\nkvConfigPath={namesrv_home / 'kvConfig.json'}\nconfigStorePath={conf}\n", encoding="utf-8"
+    disk.write_text(
+        conf, f"listenPort={names}\nkvConfigPath={namesrv_home / 'kvConfig.json'}\nconfigStorePath={conf}\n"
     )
     main, logging = "org.apache.rocketmq.namesrv.NamesrvStartup", _logging(namesrv_home, release, "namesrv")
     namesrv = processes.start("namesrv", main, ["-c", str(conf)], namesrv_home, tools, "128m", logging)
@@ -98,9 +99,7 @@ def start(processes: Processes, release: Version, run: Path, own: Mapping[str, s
         "haListenPort": str(port + 1), "storePathRootDir": str(store), "storePathCommitLog": str(store / "commitlog"),
     }  # fmt: skip
     broker_conf = home / "broker.conf"
-    broker_conf.write_text(
-        "".join(f"{k}={v}\n" for k, v in {**places, **settings(release, own)}.items()), encoding="utf-8"
-    )
+    disk.write_text(broker_conf, "".join(f"{k}={v}\n" for k, v in {**places, **settings(release, own)}.items()))
     _known(store, topics)
     # A broker that finds no name server retries only after half a minute.
     wait_for(namesrv, names)
@@ -121,9 +120,8 @@ def admin(processes: Processes, cluster: Cluster, commands: Mapping[str, Sequenc
     out.mkdir(parents=True, exist_ok=True)
     home = cluster.home
     listed = home / "mqadmin.commands"
-    listed.write_text(
-        "".join("\t".join([str(out / name), *command]) + "\n" for name, command in commands.items()), encoding="utf-8"
-    )
+    lines = ("\t".join([str(out / name), *command]) for name, command in commands.items())
+    disk.write_text(listed, "".join(f"{line}\n" for line in lines))
     properties = {**_logging(home, cluster.release, "tools"), "rocketmq.client.logRoot": str(cluster.logs)}
     host = processes.start("mqadmin", "LabAdmin", [str(listed)], home, cluster.tools, "128m", properties)
     with contextlib.suppress(subprocess.TimeoutExpired):
@@ -151,9 +149,5 @@ def _logging(home: Path, release: Version, which: str) -> dict[str, str]:
 def _known(store: Path, topics: Sequence[str]) -> None:
     """Let the broker start with the applications' topics, like one that has run before."""
     table = {name: {**GIVEN["topic"], "topicName": name} for name in topics}
-    config = store / "config"
-    config.mkdir(parents=True)
     version = {"counter": len(table), "timestamp": 0}
-    (config / "topics.json").write_text(
-        json.dumps({"dataVersion": version, "topicConfigTable": table}, indent=1), encoding="utf-8"
-    )
+    disk.write_json(store / "config" / "topics.json", {"dataVersion": version, "topicConfigTable": table})

@@ -10,7 +10,11 @@ from markupsafe import escape
 from kit.charts import Chart, Table, clean, undrawn
 from kit.explanation.explain import explain
 from kit.i18n import Lang, Sentence, labels
+from kit.report.labels import COLUMNS
 
+HEADS: Final = COLUMNS | labels("notebook")["heads"]
+"""What the columns of the tables of notebooks are called."""
+EXPLAINED: Final = ("line", "text", "title", "meaning", "next", "versions")
 PLACES: Final = ("line", "offset", "_ms", "made_from", "queue_id")
 """How the names of columns end whose numbers are looked up, not read."""
 
@@ -65,9 +69,6 @@ def readable(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(**columns)
 
 
-EXPLAINED: Final = labels("notebook")["explained"]
-
-
 @attrs.frozen
 class Text:
     """The text behind a step or a table, each query with its name."""
@@ -88,4 +89,4 @@ class Text:
 def explained(text: str, lang: Lang = "en") -> Table:
     """Return the answer of `kit.explain` for each line of a text as a table: no evidence, no engine."""
     rows = [[row[name] for name in EXPLAINED] for row in explain(text, lang)]
-    return Table(pd.DataFrame(rows, columns=pd.Index(list(EXPLAINED)), dtype=object), "", EXPLAINED, lang, max_rows=200)
+    return Table(pd.DataFrame(rows, columns=pd.Index(EXPLAINED), dtype=object), "", HEADS, lang, max_rows=200)

@@ -11,7 +11,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import pandas as pd
@@ -38,11 +38,7 @@ if TYPE_CHECKING:
     from kit.explorer.selection import Selection
     from kit.notebook.places import Reference
 
-R = TypeVar("R")
-
 TEXTS: Final = labels("notebook")["inquiry"]
-HEADS: Final = labels("notebook")["inquiry heads"]
-MISSING: Final = labels("notebook")["missing heads"]
 VIEWS: Final = labels("notebook")["answers"]
 READ: Final = labels("notebook")["answers read"]
 """What a row is of the tables that notebooks name."""
@@ -70,11 +66,11 @@ class NoSuchCause(KeyError):
     """The kit has no such cause."""
 
 
-def _or_sentence(show: Callable[..., R]) -> Callable[..., R | Table]:
+def _or_sentence(show: Callable[..., Any]) -> Callable[..., Any]:
     """Make a method return one sentence if it fails; errors in what the reader asked for are still raised."""
 
     @functools.wraps(show)
-    def ask(self: Inquiry, *arguments: Any, **named: Any) -> R | Table:
+    def ask(self: Inquiry, *arguments: Any, **named: Any) -> Any:
         try:
             with on_clock(self.case.clock):
                 return show(self, *arguments, **named)
@@ -238,8 +234,9 @@ class Inquiry:
         """Return the lines and records behind step number `step` (the first is 1), without its claim."""
         refs, caption = self.finding(cause)["steps"][step - 1]["evidence"], TEXTS["quotes"].say(n=step)
         rows = [(ref["file"], str(ref.get("line", ref.get("physical_offset"))), ref["text"]) for ref in refs]
-        frame = answers.readable(pd.DataFrame(rows, columns=pd.Index(list(HEADS)) if rows else None))
-        return self._linked(Table(frame, caption, HEADS, self.lang, references=refs))
+        frame = answers.readable(pd.DataFrame(rows, columns=pd.Index(["file", "line", "text"]) if rows else None))
+        heads = answers.HEADS | {"line": TEXTS["line"]}
+        return self._linked(Table(frame, caption, heads, self.lang, references=refs))
 
     @_or_sentence
     def remedies(self, cause: str) -> Table | answers.Answer:
@@ -257,7 +254,8 @@ class Inquiry:
         rows = requests(ranked(self.findings))
         if not rows:
             return answers.sentence(TEXTS["none_missing"], self.lang)
-        return Table(pd.DataFrame(rows, columns=pd.Index(list(MISSING))), TEXTS["missing"], MISSING, self.lang)
+        frame = pd.DataFrame(rows, columns=pd.Index(["artefact", "why", "command"]))
+        return Table(frame, TEXTS["missing"], answers.HEADS, self.lang)
 
     @_or_sentence
     def noise(self, show: bool = True) -> Table | None:

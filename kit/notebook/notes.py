@@ -18,6 +18,7 @@ from kit.charts import Table
 from kit.evidence import workspace as ws
 from kit.formats import printed_times
 from kit.i18n import Lang, labels
+from kit.notebook.answers import HEADS
 
 DEFAULT: Final = "out/postmortem-notes.yaml"
 """Default file for notes, where the postmortem notebook looks for them."""
@@ -33,7 +34,6 @@ TABLES: Final[dict[str, tuple[str, ...]]] = {
     "hypotheses": ("time", "what", "who", "about", "references"),
 }
 MESSAGES: Final = labels("notebook")["notes"]
-HEADS: Final = labels("notebook")["hypotheses heads"]
 
 
 class BadNotes(ValueError):
@@ -153,7 +153,7 @@ def moment(text: str, zone: dt.tzinfo, day: dt.date | None = None) -> dt.datetim
 def table(written: Notes, name: str, lang: Lang) -> Table:
     """Return one section of the notes as a table."""
     frame = pd.DataFrame(written.tables[name], columns=pd.Index(TABLES[name]))
-    return Table(frame, MESSAGES[name], HEADS, lang, max_rows=500)
+    return Table(frame, MESSAGES[name], HEADS | {"time": MESSAGES["noted"]}, lang, max_rows=500)
 
 
 def append(path: Path, evidence: Path, hypothesis: Mapping[str, Any], lang: Lang) -> Table:

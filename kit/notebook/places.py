@@ -18,6 +18,7 @@ from kit.charts import Chart, Table, clean, controls, messages
 from kit.formats.commitlog import schema
 from kit.i18n import labels
 from kit.inventory import quotes
+from kit.notebook.answers import HEADS
 
 Reference = Mapping[str, Any]
 """As in findings.json: {"file", "line"} or {"file", "physical_offset"}; other keys are ignored."""
@@ -32,7 +33,6 @@ HERE: Final = "▶"
 _AT: Final = re.compile(r"(?P<file>.*?)(?:\s*@\s*(?P<offset>\d+)|:(?P<line>\d+))", re.DOTALL)
 TEXTS: Final = labels("notebook")["places"]
 TRAIL: Final = labels("notebook")["trail"]
-NAMES: Final = labels("notebook")["places names"]
 
 
 class BadReference(ValueError):
@@ -101,7 +101,7 @@ def _line(case: Case, file: str, line: int) -> Table:
     rows = [(HERE if number == line else "", str(number), text) for number, text in near.items()]
     frame = pd.DataFrame(rows, columns=pd.Index(["here", "line", "text"]))
     caption = TEXTS["line"].say(file=file, line=line)
-    return Table(frame, caption, {"here": " ", **NAMES}, case.lang, here=[list(near).index(line)])
+    return Table(frame, caption, {"here": " ", **HEADS}, case.lang, here=[list(near).index(line)])
 
 
 def _record(case: Case, file: str, offset: int) -> View:
@@ -116,7 +116,7 @@ def _record(case: Case, file: str, offset: int) -> View:
     texts = [(name, str(value) if isinstance(value, int) else value) for name, value in rows]
     frame = pd.DataFrame(texts, columns=pd.Index(["field", "value"]))
     caption = TEXTS["record"].say(file=file, offset=str(offset))
-    fields, key = Table(frame, caption, NAMES, case.lang, len(frame)), record["uniq_key"]
+    fields, key = Table(frame, caption, HEADS, case.lang, len(frame)), record["uniq_key"]
     return View((fields, *([_lineage(case, key, record["offset_msg_id"])] if key else [])), id=key or "")
 
 

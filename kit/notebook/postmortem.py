@@ -19,11 +19,10 @@ from kit.formats.printed_times import iso
 from kit.i18n import Lang, Sentence, labels, rendered
 from kit.notebook import inquiry as notebook
 from kit.notebook import notes, places
-from kit.notebook.answers import Answer
+from kit.notebook.answers import HEADS, Answer
 from kit.report.labels import HOLDS, ranked
 
 MOST_ROWS: Final = 500
-COLUMNS: Final = labels("notebook")["postmortem columns"]
 TEXTS: Final = labels("notebook")["postmortem"]
 CHARTS: Final[Mapping[str, tuple[str, Callable[..., Chart]]]] = {
     "half-topic-blowup": ("half_topic_growth", transactions.growth),
@@ -88,7 +87,7 @@ class Postmortem:
     def _table(self, rows: list[Any], caption: str, *columns: str) -> Table | Answer:
         frame = pd.DataFrame(rows, columns=pd.Index(columns))
         none = TEXTS.get(f"none_{caption}", TEXTS["none"])
-        return Table(frame, TEXTS[caption], COLUMNS, self.lang, MOST_ROWS) if rows else self._say(none)
+        return Table(frame, TEXTS[caption], HEADS, self.lang, MOST_ROWS) if rows else self._say(none)
 
     def findings(self, verdict: str = "confirmed") -> list[Mapping[str, Any]]:
         """Return the findings of a verdict in reading order: root causes, then their neighbours."""
@@ -138,13 +137,9 @@ class Postmortem:
 
     def events(self) -> Table:
         """Return the merged timeline: what decides is marked."""
-        rows = self.moments
-        spots = [
-            overview.place(*each) for each in zip(rows["file"], rows["line"], rows["physical_offset"], strict=True)
-        ]
-        table = rows.assign(what=rows[self.lang], place=spots, decides=rows["decides"].map({True: "◆", False: ""}))
+        table = overview.rows(self.moments, self.lang).assign(source=self.moments["source"])
         columns = ["at", "source", "what", "decides", "place"]
-        return Table(table[columns], TEXTS["moments"], COLUMNS, self.lang, MOST_ROWS)
+        return Table(table[columns], TEXTS["moments"], HEADS, self.lang, MOST_ROWS)
 
     def chains(self, verdict: str = "confirmed") -> Table | Answer:
         """Return the steps of what is confirmed (or suspected), each with the first line or record that carries it."""

@@ -20,7 +20,7 @@ from kit.inventory import zones
 from kit.inventory.inventory import Inventory
 from kit.inventory.model import Ref
 from kit.report.console import table
-from kit.report.labels import PAGE, ranked, requests
+from kit.report.labels import COLUMNS, PAGE, ranked, requests
 from kit.rocketmq import config
 
 TEXTS: Final = labels("report")["terminal"]
@@ -117,7 +117,7 @@ def inventory(files: Inventory, lang: Lang) -> str:
         rows.append([item.file, *about])
     rows += [[name, TEXTS["not_recognised"].in_(lang)] for name in files.not_recognised]
     rows += [[refused.file, TEXTS["refused"].say(reason=refused.say(lang)).render(lang)] for refused in files.refused]
-    names = heads(lang, TEXTS, "file", "kind", "bytes", "first", "last", "zone", "sha256", "replica")
+    names = heads(lang, COLUMNS | TEXTS, "file", "kind", "bytes", "first", "last", "zone", "sha256", "replica_of")
     return table(rows, names, (2,))
 
 

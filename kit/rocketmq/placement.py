@@ -94,14 +94,11 @@ class Order:
     def either(self) -> bool:
         return bool(self.choose((False, True)))
 
-    def point(self, name: str) -> None:
-        """Crash here if that is the failure."""
-        if self.failure == f"crash_{name}":
-            self.note("crash")
-            raise _Stopped
-
-    def throw_at(self, *failures: str) -> None:
-        if self.failure in failures:
+    def stop_at(self, failure: str) -> None:
+        """Crash or throw here if that is the failure."""
+        if self.failure == failure:
+            if failure.startswith("crash"):
+                self.note("crash")
             raise _Stopped
 
     def database(self, row: Literal["open", "kept", "undone"]) -> None:
@@ -110,7 +107,7 @@ class Order:
 
     def send(self) -> bool:
         """Send the half message; return whether the status is SEND_OK (else the client rolls back by itself)."""
-        self.point("before_send")
+        self.stop_at("crash_before_send")
         refused = self.failure == "send_throws" and not self.either()
         if not refused:
             self.half = "live"
@@ -124,7 +121,7 @@ class Order:
             if self.given.looks_at_status:
                 raise _Stopped
             return False
-        self.point("after_send")
+        self.stop_at("crash_after_send")
         return True
 
     def local_fails(self, *more: str) -> bool:
@@ -185,8 +182,8 @@ class Order:
             self.check()
 
     def outer_commit(self) -> None:
-        self.point("after_answer")
-        self.throw_at("outer_commit_fails")
+        self.stop_at("crash_after_answer")
+        self.stop_at("outer_commit_fails")
         self.database("kept")
 
     def ended(self) -> Outcome:
@@ -210,7 +207,7 @@ def _first(order: Order) -> None:
     if not order.send():
         return
     order.database("open")
-    order.point("in_local")
+    order.stop_at("crash_in_local")
     order.slow()
     if order.local_fails("business_exception", "outer_commit_fails"):
         order.database("undone")
@@ -218,14 +215,14 @@ def _first(order: Order) -> None:
         return
     order.database("kept")
     order.slow()
-    order.point("before_answer")
+    order.stop_at("crash_before_answer")
     order.answer("UNKNOWN" if order.failure == "local_unknown" else "COMMIT")
-    order.point("after_answer")
+    order.stop_at("crash_after_answer")
 
 
 def _middle(order: Order) -> None:
     order.database("open")
-    order.throw_at("business_exception")
+    order.stop_at("business_exception")
     if order.send():
         order.slow()
         if order.local_fails():
@@ -234,22 +231,22 @@ def _middle(order: Order) -> None:
         else:
             order.log = "kept"
             order.note("log row written")
-            order.point("in_local")
+            order.stop_at("crash_in_local")
             order.slow()
-            order.point("before_answer")
+            order.stop_at("crash_before_answer")
             order.answer("UNKNOWN" if order.failure == "local_unknown" else "COMMIT")
-    order.throw_at("exception_after_send")
+    order.stop_at("exception_after_send")
     order.outer_commit()
 
 
 def _last(order: Order) -> None:
     order.database("open")
-    order.throw_at("business_exception")
+    order.stop_at("business_exception")
     if order.send():
-        order.point("in_local")
-        order.point("before_answer")
+        order.stop_at("crash_in_local")
+        order.stop_at("crash_before_answer")
         order.answer(order.local_answer if order.failure in _LOCAL else order.given.last_answer)
-    order.throw_at("exception_after_send")
+    order.stop_at("exception_after_send")
     if order.failure.startswith("check_") and order.either():
         raise _Stopped
     order.slow()
@@ -261,7 +258,7 @@ def run(placement: Placement, failure: str, given: Assumptions, choose: Choose) 
     order = Order(placement, failure, given, choose)
     try:
         {"first": _first, "middle": _middle, "last": _last}[placement](order)
-        order.point("at_end")
+        order.stop_at("crash_at_end")
     except _Stopped:
         if order.row == "open":
             order.database("undone")
