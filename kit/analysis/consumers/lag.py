@@ -127,14 +127,17 @@ def known(facts: Facts) -> bool:
     return complete and bool(pairs(facts)) and waiting <= {p.group for p in pairs(facts)}
 
 
-def popped(facts: Facts) -> bool:
-    """Return whether a group has offsets in a retry topic of POP (%RETRY% + group, _ or +, topic: KeyBuilder): its offsets
-    move when messages are handed out, whoever handles them.
+def popped(facts: Facts) -> str | None:
+    """Return a group with offsets in a retry topic of POP (%RETRY% + group, _ or +, topic: KeyBuilder), if there is one:
+    its offsets move when messages are handed out, whoever handles them.
     """
     rows = positions(facts)[["group", "topic"]].drop_duplicates().itertuples(index=False)
-    return any(
-        topic.startswith((names.retry_topic(group) + "_", names.retry_topic(group) + "+")) for group, topic in rows
+    own = (
+        group
+        for group, topic in rows
+        if topic.startswith((names.retry_topic(group) + "_", names.retry_topic(group) + "+"))
     )
+    return min(own, default=None)
 
 
 def in_hand(facts: Facts) -> list[consumer_logs.Statement]:

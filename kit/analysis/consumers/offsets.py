@@ -64,8 +64,8 @@ def first_stored(facts: Facts, topic: str) -> dict[tuple[str, int], int]:
 
 @memo
 def unseen_starts(facts: Facts) -> list[Row]:
-    """Return the new groups of which no client log shows the first pulls, and that do not begin with the first message:
-    new_group, new_policy, ref (its line), new_topic, new_first (first offset, if above 0: a start from the end skips).
+    """Return the new groups of which neither a client log shows the first pulls nor a ledger that each queue was handled
+    from its first message on, and that do not begin with it by their policy: new_group, new_policy, ref (its line), new_topic, new_first (first offset, if above 0: a start from the end skips).
 
     CONSUME_FROM_LAST_OFFSET, the default, begins at the end of a queue whose first message is deleted
     (`ConsumerManageProcessor.queryConsumerOffset`).
@@ -73,7 +73,7 @@ def unseen_starts(facts: Facts) -> list[Row]:
     starts = []
     for group in sorted(filter(names.of_users, _unprinted(facts))):
         policy, ref = start_policy(facts, group) or (FROM_FIRST, None)
-        if policy == FROM_FIRST:
+        if policy == FROM_FIRST or _handled_all(facts, group):
             continue
         registered = (s.data for s in consumer_logs.of(facts, "consumer-registered", group=group))
         topics = {topic for data in registered for topic in consumer_logs.subscriptions(data).get(group, ())}
@@ -83,6 +83,19 @@ def unseen_starts(facts: Facts) -> list[Row]:
         start: Row = {"new_group": group, "new_topic": topic, "new_first": first.get(topic) or None}
         starts.append(start | {"new_policy": policy, "ref": ref})
     return starts
+
+
+def _handled_all(facts: Facts, group: str) -> bool:
+    rows = facts.rows("ledger_starts") if facts.has("rows") else []
+    first = {
+        (row["topic"], row["broker"], row["queue_id"]) for row in rows if row["group"] == group and row["offset"] == 0
+    }
+    own = {
+        (row["topic"], row["broker"], row["queue_id"])
+        for row in copies(facts)
+        if row["group"] == group and row["offset"]
+    }
+    return bool(own) and own <= first
 
 
 def _unprinted(facts: Facts) -> set[str]:

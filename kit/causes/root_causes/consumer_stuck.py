@@ -43,7 +43,7 @@ def observe(facts: Facts) -> Observed:
             return _stuck(facts, looked, message, stands=True)
     if judged:
         return _stuck(facts, *(chosen or judged[0]), stands=bool(chosen))
-    observed = Observed({"all_known": lag.known(facts) and once is None})
+    observed = Observed({"all_known": lag.known(facts) and once is None, "popped": lag.popped(facts)})
     if once is not None:
         observed.values |= {
             "group": once.group, "lag_group": once.group, "lag_topic": once.topic, "lag_queue": queue.queue_id,

@@ -38,13 +38,15 @@ def observe(facts: Facts) -> Observed:
     # new group started is only in its clients' logs.
     started = refs.seen(facts, "pull-started")
     whole = shown_by.has(facts, "broker.log") or (offsets.first_pulls_logged(facts) and not offsets.late_starts(facts))
-    would_show = whole and not offsets.unseen_starts(facts)
+    unseen = offsets.unseen_starts(facts)
+    ledgers = {row["group"] for row in facts.rows("group_ledgers")} if unseen and facts.has("rows") else set()
+    would_show = whole and not unseen
     observed.values |= {
         "hinted": hinted, "would_show": would_show, "unsure": jump is None and (hinted or not would_show),
         "copies": offsets.copies(facts),
         # Clients of 5.x print no first pull: a log that is here is not asked for again.
         "client_logged": bool(started) or shown_by.has(facts, "consumer's client log"),
-        "unseen_starts": offsets.unseen_starts(facts), "handled": facts.has("rows"),
+        "unseen_starts": unseen, "handled": ledgers.issuperset(start["new_group"] for start in unseen),
     }  # fmt: skip
     if jump is not None:
         _jump(facts, observed, jump)

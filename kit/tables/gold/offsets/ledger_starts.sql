@@ -1,6 +1,6 @@
 -- One row per queue in which a new consumer group handled nothing in front of its first handled message, although messages without a filter
 -- waited there: group, topic, broker, queue_id, offset (of the first handled), waiting (stored in front of it before the group was created), first (when
--- it was created), file, line (of the delivery). Only groups whose first pulls no client log prints (5.0.0 and later print none), and queues whose
+-- it was created), file, line (of the delivery); and one per queue that it began with its very first message (offset and waiting 0). Only groups whose first pulls no client log prints (5.0.0 and later print none), and queues whose
 -- last known offset has passed that message: what is only being handled is not. As many rows as such queues.
 with born as (
   select `group`, min(first) as born from offset_statements where event = 'group-created' and `group` is not null group by `group`
@@ -24,8 +24,9 @@ with born as (
     and (h.broker = p.broker or (p.only and h.broker is null))
   where h.nth = 1 and p.offset >= h.queue_offset
 )
-select b.`group`, b.topic, b.broker, b.queue_id, b.queue_offset as offset, count(*) as waiting, b.born as first, b.file, b.line
-from begun b join placed_records r on r.topic = b.topic and r.queue_id = b.queue_id and r.broker <=> b.stored_by
-where r.queue_offset < b.queue_offset and r.store_timestamp < b.born
+select b.`group`, b.topic, b.broker, b.queue_id, b.queue_offset as offset, count(r.id) as waiting, b.born as first, b.file, b.line
+from begun b left join placed_records r on r.topic = b.topic and r.queue_id = b.queue_id and r.broker <=> b.stored_by
+  and r.queue_offset < b.queue_offset and r.store_timestamp < b.born
 group by b.`group`, b.topic, b.broker, b.queue_id, b.queue_offset, b.born, b.file, b.line
+having count(r.id) > 0 or b.queue_offset = 0
 order by b.`group`, b.topic, b.broker, b.queue_id
