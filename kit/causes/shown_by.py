@@ -81,6 +81,9 @@ PRESENT: Final[Mapping[str, Callable[[Facts], bool]]] = {
     "client logs": lambda facts: reach.client_logs(facts) and reach.every_client(facts),
     # One that begins with the start of a client of a user: neither mqadmin's nor an excerpt.
     "consumer's client log": lambda facts: any(row["role"] == "consumer" for row in attempts.clients_of_users(facts)),
+    "gRPC consumer's log": lambda facts: any(
+        row["role"].startswith("gRPC") and row["role"].endswith("consumer") for row in attempts.clients_of_users(facts)
+    ),
     "broker.log": lambda facts: _covers(facts, "broker"),
     "store.log": lambda facts: _covers(facts, "store"),
     "transaction.log": lambda facts: _covers(facts, "transaction"),

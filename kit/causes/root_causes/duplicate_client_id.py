@@ -8,7 +8,7 @@ first one's share. A client id is clientIP@instanceName (client/ClientConfig.bui
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from itertools import groupby
+from itertools import combinations, groupby
 from typing import Any
 
 from kit.analysis import brokers
@@ -80,10 +80,11 @@ def _owners(
     unowned = {(topic, q.broker, q.queue_id) for topic, q in idle}
     queues = {(row["topic"], row["broker"] or "", row["queue_id"]) for row in doubled if row["group"] == group}
     # A message that two of them handled does not show who pulls its queue now.
-    queues = {each for each in queues if not any(brokers.same_queue(facts, each, other) for other in unowned)}
-    queues |= {*places.index[places > 1], *(s.queue for s in back if s.queue)}
-    queues -= {(topic, "", queue_id) for topic, broker, queue_id in queues if broker}
-    several, nobody = (_by_topic(each, {*places.index, *unowned}) for each in (queues, unowned))
+    # A log may name the broker of a queue otherwise than its store.
+    logged = {*places.index[places > 1], *(s.queue for s in back if s.queue)}
+    logged -= {(topic, "", queue_id) for topic, broker, queue_id in logged if broker}
+    queues = {q for q in queues if not any(brokers.same_queue(facts, q, other) for other in unowned | logged)} | logged
+    several, nobody = (_by_topic(facts, each, {*places.index, *unowned}) for each in (queues, unowned))
     ids = sorted({pair["client_id"] for pair in pairs})
     observed.values |= {
         "client_ids": ids or None, "count": len(_addresses(pairs)),
@@ -166,12 +167,13 @@ def _same_shares(facts: Facts) -> list[tuple[consumer_logs.Statement, consumer_l
     return pairs
 
 
-def _by_topic(queues: set[brokers.Queue], known: set[brokers.Queue]) -> dict[str, list[Any]]:
+def _by_topic(facts: Facts, queues: set[brokers.Queue], known: set[brokers.Queue]) -> dict[str, list[Any]]:
     """Return {topic: queue ids}, both in order; an id is behind its broker where the topic is known to have several."""
-    several = Counter(topic for topic, _ in {(topic, broker) for topic, broker, _ in known if broker})
+    pairs = combinations({(topic, broker) for topic, broker, _ in known}, 2)
+    several = {a[0] for a, b in pairs if a[0] == b[0] and not brokers.same(facts, a[1], b[1])}
     topics = groupby(sorted(queues), key=lambda queue: queue[0])
     return {
-        topic: [f"{broker}:{queue_id}" if several[topic] > 1 and broker else queue_id for _, broker, queue_id in own]
+        topic: [f"{broker}:{queue_id}" if topic in several and broker else queue_id for _, broker, queue_id in own]
         for topic, own in topics
     }
 
