@@ -1,7 +1,6 @@
 """Which file belongs to which broker: by the address it names, and by stores and configurations beside it."""
 
 import os
-from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import Any, Final, NamedTuple, TypeVar
@@ -15,6 +14,7 @@ from kit.tables.queries import fold
 T = TypeVar("T")
 ORIGINS: Final = ("broker.conf", "broker.log", "getBrokerConfig")
 """Where settings of a broker itself stand."""
+ROLE: Final = ("brokerName", "brokerId", "brokerRole", "enableControllerMode")
 Hosts = frozenset[str]
 """The addresses (`ip:port`) under which one broker stored records; empty if the broker is unknown."""
 Queue = tuple[str, str, int]
@@ -50,16 +50,14 @@ def _near(a: str, b: str) -> int:
 @memo
 def all_of(facts: Facts) -> tuple[Broker, ...]:
     """Return the brokers whose store or configuration is in the evidence, in order of root."""
-    configured: defaultdict[str, dict[str, str]] = defaultdict(dict)
-    for row in facts.rows("settings"):
-        # A subscription group has its own brokerId: the broker from which it may be read.
-        own = row["origin"] in ORIGINS and not row["backup"]
-        if own and row["name"] in ("brokerName", "brokerId", "brokerRole", "enableControllerMode"):
-            configured[row["file"]][row["name"]] = (row["value"] or "").strip()
+    # A subscription group has its own brokerId: the broker from which it may be read.
+    own = (row for row in facts.rows("settings") if row["origin"] in ORIGINS and not row["backup"])
+    named = grouped((row["file"], (row["name"], (row["value"] or "").strip())) for row in own if row["name"] in ROLE)
+    configured = {file: dict(settings) for file, settings in named.items()}
     stores = {root_of(item.file) for item in facts.files.of_kind("commitlog", "dledger")}
     roots = sorted(stores or {str(PurePosixPath(file).parent) for file in configured})
-    brokers = []
-    named: defaultdict[str, list[tuple[str, set[str]]]] = defaultdict(list)
+    stored = addresses(facts) if len(stores) > 1 else {}
+    brokers: list[Broker] = []
     for root in roots:
         nearest = max((_near(file, root) for file in configured), default=0)
         # A single store belongs to any configuration there is; one of several only to a configuration next to it.
@@ -75,10 +73,9 @@ def all_of(facts: Facts) -> tuple[Broker, ...]:
             rows = facts.rows("admin_names") if facts.files.of_mqadmin() else []
             names = {row["value"] for row in rows if row["name"] == "#Broker Name"}
         printed = names.pop() if len(names) == 1 else root
-        hosts = addresses(facts).get(root, set()) if len(stores) > 1 else set()
-        alike = [name for name, own in named[printed] if not hosts or not own or own & hosts]
-        name = alike[0] if alike else root if named[printed] else printed
-        named[printed].append((name, hosts))
+        peers, hosts = [broker for broker in brokers if broker.printed == printed], stored.get(root)
+        alike = [b.name for b in peers if not hosts or not stored.get(b.root) or stored[b.root] & hosts]
+        name = alike[0] if alike else root if peers else printed
         brokers.append(Broker(root, printed, slave, root in stores, bool(near), name))
     return tuple(brokers)
 

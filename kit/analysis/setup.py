@@ -49,14 +49,11 @@ def setting(facts: Facts, name: str, hosts: Hosts = frozenset()) -> Setting:
 # --- releases ---------------------------------------------------------------------------------------------------------
 
 
-def broker_versions(facts: Facts, hosts: Hosts = frozenset()) -> tuple[str, ...]:
+def broker_versions(facts: Facts, hosts: Hosts = frozenset()) -> tuple[Version, ...]:
     """Return the releases that the evidence names for the broker at `hosts`, or for any broker, oldest first."""
-    known = ((Version.maybe(row["version"]), row["file"], row["address"]) for row in facts.rows("broker_releases"))
-    return _sorted(brokers.of_this(facts, hosts, (each for each in known if each[0])))
-
-
-def _sorted(known: Iterable[Version | None]) -> tuple[str, ...]:
-    return tuple(str(version) for version in sorted({version for version in known if version}))
+    rows = ((Version.maybe(row["version"]), row) for row in facts.rows("broker_releases"))
+    named = ((version, row["file"], row["address"]) for version, row in rows if version)
+    return tuple(sorted(set(brokers.of_this(facts, hosts, named))))
 
 
 @memo
@@ -73,7 +70,7 @@ def upgrades(facts: Facts) -> dict[str, list[dict[str, Any]]]:
     return {broker: each for broker, each in starts.items() if len({start["version"] for start in each}) > 1}
 
 
-def releases_at(facts: Facts, hosts: Hosts = frozenset(), at: dt.datetime | None = None) -> tuple[str, ...]:
+def releases_at(facts: Facts, hosts: Hosts = frozenset(), at: dt.datetime | None = None) -> tuple[Version, ...]:
     """Return those of `broker_versions` that ran at a time (UTC), or at the end: a start ends the release before."""
     running: set[Version] = set()
     ended: set[Version] = set()
@@ -82,23 +79,24 @@ def releases_at(facts: Facts, hosts: Hosts = frozenset(), at: dt.datetime | None
             before = [start for start in starts if at is None or start["at"] <= at]
             running.add((before or starts[:1])[-1]["version"])
             ended.update(start["version"] for start in starts)
-    return tuple(v for v in broker_versions(facts, hosts) if Version.parse(v) not in ended - running)
+    return tuple(version for version in broker_versions(facts, hosts) if version not in ended - running)
 
 
 def clients(facts: Facts) -> list[dict[str, Any]]:
-    """Return the rows of `clients_connected` of users' clients, `version` as RocketMQ writes it."""
+    """Return the rows of `clients_connected` of users' clients, `version` parsed."""
     return [
-        row | {"version": str(version)}
+        row | {"version": version}
         for row in (facts.rows("clients_connected") if facts.has_source("broker") else ())
         if row["group"] != names.ADMIN_GROUP and (version := Version.maybe(row["version"]))
     ]
 
 
 @memo
-def client_versions(facts: Facts) -> tuple[str, ...]:
+def client_versions(facts: Facts) -> tuple[Version, ...]:
     """Return the releases of clients that the evidence names, oldest first."""
     created = facts.rows("client_releases") if facts.files.of_kind("log", "text") else []
-    return _sorted(Version.maybe(row["version"]) for row in (*clients(facts), *created))
+    named = (Version.maybe(row["version"]) for row in (*clients(facts), *created))
+    return tuple(sorted(set(filter(None, named))))
 
 
 LONGEST_DELAY: Final = 100 * 86_400
@@ -200,21 +198,20 @@ def from_files(path: Path, version: Version | None = None) -> Deployment | None:
 def from_case(facts: Facts, version: Version | None = None) -> Deployment:
     """Return the deployment in all tables of a case."""
     rows = facts.rows("settings")
-    versions = (version,) if version else tuple(Version.parse(v) for v in broker_versions(facts))
+    versions = (version,) if version else broker_versions(facts)
     in_logs = facts.rows("named_in_logs") if facts.files.of_kind("log", "text") else []
     consumers = [row for row in clients(facts) if row["role"] == "consumer"]
     named = [
-        *(Group(row["group"], _at(row), Version.maybe(row["version"])) for row in consumers),
+        *(Group(row["group"], _at(row), row["version"]) for row in consumers),
         *_configured(rows, facts.rows("offset_groups")),
         *(Group(row["value"], _at(row)) for row in in_logs if row["kind"] == "group"),
         *_printed(facts.rows("admin_names") if facts.files.of_mqadmin() else []),
     ]
     # The largest limit that a client printed when it refused a body.
     limit = max((row for row in in_logs if row["kind"] == "limit"), key=lambda row: int(row["value"]), default=None)
-    of_clients = tuple(Version.parse(v) for v in client_versions(facts))
     immunity = facts.rows("immunity_times") if facts.files.of_kind("commitlog", "dledger") else []
     return Deployment(
-        _combined(facts.rows("broker_settings"), versions, limit), groups(named), tuple(rows), versions, of_clients,
+        _combined(facts.rows("broker_settings"), versions, limit), groups(named), tuple(rows), versions, client_versions(facts),
         {row["seconds"]: Ref(row["file"], physical_offset=row["physical_offset"]) for row in immunity},
     )  # fmt: skip
 
@@ -254,13 +251,9 @@ def _at(row: Mapping[str, Any]) -> Ref:
 
 def groups(named: Iterable[Group]) -> tuple[Group, ...]:
     """Return each consumer group of users once: the first place that names it, the oldest client."""
-    first: dict[str, Group] = {}
-    for group in named:
-        if names.of_users(group.name):
-            before = first.setdefault(group.name, group)
-            client = min((each for each in (group.client, before.client) if each), default=None)
-            first[group.name] = before._replace(client=client)
-    return tuple(first[name] for name in sorted(first))
+    by_name = grouped((group.name, group) for group in named if names.of_users(group.name))
+    each = ((own[0], filter(None, (group.client for group in own))) for _, own in sorted(by_name.items()))
+    return tuple(first._replace(client=min(clients, default=None)) for first, clients in each)
 
 
 def _configured(rows: Rows, offsets: Rows) -> Iterator[Group]:

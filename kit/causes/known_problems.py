@@ -17,7 +17,7 @@ from kit.causes.findings import Finding, Remedy, Role, Step, supporting
 from kit.causes.texts import Figure
 from kit.i18n import Sentence, labels
 from kit.rocketmq.catalogue import PROBLEM, PROBLEMS, SEARCHED, Problem
-from kit.rocketmq.versions import NEWEST, OLDEST, Version
+from kit.rocketmq.versions import NEWEST, OLDEST
 from kit.tables.facts import Facts
 
 SAYS: Final = labels("causes")["known_problems"]
@@ -82,7 +82,7 @@ def _finding(facts: Facts, problem: Problem, seen: refs.Seen, count: int, *, cer
     role: Role = "deciding" if certain else "supporting"
     steps = [Step(SAYS["seen"].say(n=count), role, True, refs.quote(facts, seen), id="seen")]
     # A broker release of the evidence that has the fault.
-    named = map(Version.parse, setup.broker_versions(facts)) if problem.fault.since or problem.fault.until else ()
+    named = setup.broker_versions(facts) if problem.fault.since or problem.fault.until else ()
     if faulty := next((version for version in named if problem.fault.has(version)), None):
         since, until = problem.fault.since or str(OLDEST), problem.fault.until or str(NEWEST)
         claim = SAYS["has_it"].say(version=str(faulty), since=since, until=until)

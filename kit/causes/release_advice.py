@@ -66,8 +66,7 @@ def advise(releases: Mapping[str, Iterable[Version]], causes: Collection[str] = 
 
 def of_case(facts: Facts) -> dict[str, tuple[Version, ...]]:
     """Return the releases that the evidence names, by side."""
-    named = {"broker": setup.broker_versions(facts), "client": setup.client_versions(facts)}
-    return {side: tuple(Version.parse(text) for text in texts) for side, texts in named.items()}
+    return {"broker": setup.broker_versions(facts), "client": setup.client_versions(facts)}
 
 
 def confirmed_or_suspected(document: Mapping[str, Any] | None) -> frozenset[str]:

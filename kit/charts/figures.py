@@ -161,7 +161,9 @@ def _axes(chart: go.Figure, drawing: Drawing, frame: pd.DataFrame) -> None:
         chart.update_layout(height=130 + drawing.lane * len(order))
     numbers = chart.update_yaxes if upright else chart.update_xaxes
     if drawing.log:
-        numbers(log_counts(float(frame[drawing.number].max())))
+        # Counts from 1, with space for labels beyond the largest.
+        top = math.log10(max(float(frame[drawing.number].max()), 10)) + 0.35
+        numbers(type="log", range=[-0.1, top], dtick=1, exponentformat="none", tickformat=",d")
     elif upright or drawing.mark == "bars":
         numbers(tickformat=",", rangemode="tozero")
 
@@ -220,12 +222,6 @@ def titled(given: go.Figure, title: str) -> go.Figure:
 def _times(values: Any) -> bool:
     known = pd.Series([] if values is None or np.isscalar(values) else list(values), dtype=object).dropna()
     return len(known) > 0 and (hasattr(known.iloc[0], "isoformat") or isinstance(known.iloc[0], np.datetime64))
-
-
-def log_counts(largest: float) -> dict[str, Any]:
-    """Return a logarithmic axis of counts from 1, with space for labels beyond the largest."""
-    top = math.log10(max(largest, 10)) + 0.35
-    return {"type": "log", "range": [-0.1, top], "dtick": 1, "exponentformat": "none", "tickformat": ",d"}
 
 
 def segments(ends: Iterable[tuple[Any, Any, Any, Any]], **look: Any) -> go.Scatter:

@@ -54,14 +54,6 @@ def anatomy(text: str, lang: Lang = "en") -> Chart:
     return ANATOMY.chart(frame, lang, {"id": info.text, "kind": ANATOMY[info.kind], "parts": parts}, chart)
 
 
-def typed(text: str, lang: Lang = "en") -> Chart | Table:
-    """Return `anatomy`, or one line that says why a text is no id."""
-    try:
-        return anatomy(text.strip(), lang)
-    except ids.BadId as bad:
-        return Table(pd.DataFrame(), bad.sentence, lang=lang)
-
-
 def uniq_apart(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Take the UNIQ_KEY of the first message of `frame` apart."""
     return anatomy(str(frame["uniq_key"].dropna().iloc[0]), lang)
@@ -75,13 +67,13 @@ def offset_apart(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 # --- the life of one message ------------------------------------------------------------------------------------------
 
 
-def journey(records: pd.DataFrame, handled: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart one message in lanes: one for each stage, one for the consumer, a line from each copy to those written from
-    it.
-
-    `records`: store_timestamp, stage, topic, offset_msg_id, copied_from, why, as in `kit.trace`;
-    `handled`: time, result, success, offset_msg_id, consumer.
+def traced(life: dict[str, Any], lang: Lang = "en") -> Chart:
+    """Chart a traced message, of several with one key the first, in lanes: one for each stage, one for the consumer, a
+    line from each copy to those written from it.
     """
+    first = next(iter(life["uniq_keys"]), None)
+    records = pd.DataFrame([r for r in life["records"] if first is None or r["uniq_key"] in (first, None)])
+    handled = pd.DataFrame([h for h in life["handled"] if first is None or h["uniq_key"] == first])
     if records.empty:
         return JOURNEY.nothing(lang)
     copies = records.assign(at=_times(records["store_timestamp"]), what="copy").reset_index(drop=True)
@@ -108,17 +100,12 @@ def journey(records: pd.DataFrame, handled: pd.DataFrame, lang: Lang = "en") -> 
     return JOURNEY.chart(every.sort_values("at", kind="stable", ignore_index=True), lang, values, chart)
 
 
-def traced(life: dict[str, Any], lang: Lang = "en") -> Chart:
-    """Chart the journey of a traced message; of several with one key, the first."""
-    first = next(iter(life["uniq_keys"]), None)
-    records = [r for r in life["records"] if first is None or r["uniq_key"] in (first, None)]
-    handled = [h for h in life["handled"] if first is None or h["uniq_key"] == first]
-    return journey(pd.DataFrame(records), pd.DataFrame(handled), lang)
-
-
 def apart(life: dict[str, Any], lang: Lang = "en") -> Chart | Table:
-    """Take the message's UNIQ_KEY apart, else the id asked for."""
-    return typed(next(iter(life["uniq_keys"]), life["id"]), lang)
+    """Take the message's UNIQ_KEY apart, else what was asked for; one line says why that is no id."""
+    try:
+        return anatomy(next(iter(life["uniq_keys"]), life["id"]).strip(), lang)
+    except ids.BadId as bad:
+        return Table(pd.DataFrame(), bad.sentence, lang=lang)
 
 
 def copies(life: dict[str, Any], lang: Lang = "en") -> Table:

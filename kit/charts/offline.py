@@ -36,16 +36,13 @@ _CHART = """<div style="overflow-x:auto"><div id="%s" style="min-height:%dpx;min
 @functools.cache
 def packed() -> str:
     """Return the library, compressed, as base64."""
-    return base64.b64encode(_packed()).decode("ascii")
+    library = resources.files("kit.charts").joinpath("plotly.min.js.gz").read_bytes()
+    return base64.b64encode(library).decode("ascii")
 
 
 def source() -> str:
     """Return the library as the browser runs it."""
-    return gzip.decompress(_packed()).decode("utf-8")
-
-
-def _packed() -> bytes:
-    return resources.files("kit.charts").joinpath("plotly.min.js.gz").read_bytes()
+    return gzip.decompress(base64.b64decode(packed())).decode("utf-8")
 
 
 def library() -> str:

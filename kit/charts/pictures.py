@@ -3,7 +3,7 @@
 The first column is the place (a time or a label), the last one the number, a text between them tells the series apart.
 """
 
-from functools import cache
+from functools import cache, partial
 from typing import Final
 
 import attrs
@@ -26,9 +26,8 @@ def lines(frame: pd.DataFrame, lang: Lang = "en", log: bool = False) -> Chart:
     return _any(frame, Drawing("lines", first, value, by, log=log, height=360), lang)
 
 
-def log_lines(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart a number over time on a logarithmic scale: doubling is a straight line."""
-    return lines(frame, lang, log=True)
+log_lines = partial(lines, log=True)
+"""Charts a number over time on a logarithmic scale: doubling is a straight line."""
 
 
 def bars(frame: pd.DataFrame, lang: Lang = "en") -> Chart:

@@ -94,8 +94,6 @@ path = functools.partial(pictures.diagram, "send path")
 
 def replica(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart the table `replica_seconds`: second, acknowledged, on_replica, missing."""
-    if frame.empty:
-        return REPLICA.nothing(lang)
     first = next((f"{second:%Y-%m-%d %H:%M:%S}" for second in frame.loc[frame["missing"] > 0, "second"]), None)
     counts = {name: int(frame[name].sum()) for name in ("acknowledged", "missing")}
     return REPLICA.chart(frame, lang, {**counts, "first": first})

@@ -44,7 +44,8 @@ def explore(case: Case, *, interactive: bool = True, message: str = "", **select
         times = [pd.Timestamp(r["store_timestamp"]) for r in trace(case, message)["records"] if r["store_timestamp"]]
         if not times:
             raise ValueError(SAYS["no_message"].say(id=message).render(case.lang))
-        chosen &= Selection(min(times).to_pydatetime() - AROUND, max(times).to_pydatetime() + AROUND)
+        since, until = min(times).to_pydatetime() - AROUND, max(times).to_pydatetime() + AROUND
+        chosen = attrs.evolve(chosen, since=max(since, chosen.since or since), until=min(until, chosen.until or until))
     return Explorer(case, chosen, interactive)
 
 

@@ -88,13 +88,6 @@ class Selection:
     stages: tuple[str, ...] = attrs.field(default=(), converter=_texts)
     text: str = ""
 
-    def __and__(self, other: Selection) -> Selection:
-        """Return the intersection; of values, those of `other` if it has any."""
-        since = max(filter(None, (self.since, other.since)), default=None)
-        until = min(filter(None, (self.until, other.until)), default=None)
-        named = {name: getattr(other, name) or getattr(self, name) for name in (*VALUES, "text")}
-        return Selection(since, until, **named)
-
     def as_dict(self) -> dict[str, Any]:
         """Return what is set, as arguments that create this selection again: times as ISO texts, values as lists."""
         times = {name: at.isoformat() for name in ("since", "until") if (at := getattr(self, name))}

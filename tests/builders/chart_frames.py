@@ -48,6 +48,11 @@ def stages(limit=1000):
     return record_fields.stages(record, 700, limit)
 
 
+def life(copies):
+    handled = frame("deliveries").to_dict("records")
+    return {"uniq_keys": [], "records": copies.to_dict("records"), "handled": handled}
+
+
 MOMENTS = pd.DataFrame({"ts": [at(1)], "what": [incidents.HOSTILE]})
 CHARTS: dict[str, tuple[Draw, pd.DataFrame]] = {
     **{name: (drawn_by(name), frame(name)) for name in GIVEN if "draw" in GIVEN[name]},
@@ -55,7 +60,7 @@ CHARTS: dict[str, tuple[Draw, pd.DataFrame]] = {
     "coverage": (lambda frame, lang: overview.coverage(frame, None, lang), frame("coverage")),
     "fields": (sizes.fields, stages()),
     "growth": (transactions.growth, incidents.growth_frame()),
-    "journey": (lambda copies, lang="en": messages.journey(copies, frame("deliveries"), lang), frame("journey")),
+    "journey": (lambda copies, lang="en": messages.traced(life(copies), lang), frame("journey")),
     "over time": (lambda frame, lang: overview.over_time(frame, MOMENTS, "rows", lang), frame("over time")),
     "timeline": (overview.timeline, incidents.result_table("timeline")),
 }

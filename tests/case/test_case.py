@@ -160,8 +160,8 @@ def test_disagreeing_copies_count_once_and_damage_names_its_range(tmp_path, trut
     data[changed + 95] ^= 0xFF  # inside a body
     twice = opened(tmp_path / "twice", {"a": whole, "b": bytes(data)})
     assert twice.records.count() == len(truth)
-    assert [(d.file, d.what, d.start) for d in unreadable.of(twice)] == [
-        ("b", "disagree", None), ("b", "corrupt", changed),
+    assert [(d.file, d.label, d.start) for d in unreadable.of(twice)] == [
+        ("b", "disagree", None), ("b", "records", changed),
     ]  # fmt: skip
     torn = '{"dataVersion":{"counter":1},"topicConfigTable":{"a":{"perm":6}'
     put(tmp_path / "damaged" / "e" / "link", "").unlink()
@@ -169,9 +169,9 @@ def test_disagreeing_copies_count_once_and_damage_names_its_range(tmp_path, trut
     searched = '[{"line": "CODE: 2  DESC: [TIMEOUT_CLEAN_QUEUE]broker busy"}]'
     damaged = unreadable.of(opened(tmp_path / "damaged", {"cut": cut, "loki.json": searched, "topics.json": torn}))
     assert "jq -c '.[]' loki.json" in damaged[2].sentence
-    assert [(d.file, d.what, d.start, d.end) for d in damaged] == [
-        ("cut", "truncated", at, at + 50), ("link", "link", None, None), ("loki.json", "one_line", None, None),
-        ("topics.json", "broken", None, None),
+    assert [(d.file, d.label, d.start, d.end) for d in damaged] == [
+        ("cut", "truncated", at, at + 50), ("link", "not_read", None, None), ("loki.json", "one_line", None, None),
+        ("topics.json", "not_read", None, None),
     ]  # fmt: skip
 
 

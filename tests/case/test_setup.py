@@ -9,6 +9,7 @@ from table import rows_of
 
 from kit.analysis import brokers, setup, sizes
 from kit.causes import timeline
+from kit.rocketmq.versions import Version
 
 ADDRESS = "10.1.1.5:10911"
 
@@ -31,9 +32,9 @@ def opened(tmp_path, store=""):
 
 def test_the_last_start_says_what_is_in_force_and_the_timeline_shows_the_upgrade(tmp_path):
     case = opened(tmp_path)
-    assert setup.broker_versions(case.facts) == ("4.9.3", "5.1.4")
-    assert setup.releases_at(case.facts) == ("5.1.4",)
-    assert setup.releases_at(case.facts, at=dt.datetime(2024, 5, 6, 12, tzinfo=dt.UTC)) == ("4.9.3",)
+    assert setup.broker_versions(case.facts) == (Version(4, 9, 3), Version(5, 1, 4))
+    assert setup.releases_at(case.facts) == (Version(5, 1, 4),)
+    assert setup.releases_at(case.facts, at=dt.datetime(2024, 5, 6, 12, tzinfo=dt.UTC)) == (Version(4, 9, 3),)
     value, where, _ = setup.setting(case.facts, "transactionCheckMax")
     assert value == "20" and where is not None and where.file.endswith("broker.log")
     rows = timeline.table(case.facts, [])

@@ -278,8 +278,8 @@ def test_zeros_in_the_middle_of_a_log_are_no_unwritten_end(tmp_path, following, 
         behind = store(records, base=size).data if following == b"records" else b""
         (log / f"{size:020}").write_bytes(behind.ljust(size, b"\0"))
     case = kit.open_case(tmp_path / "e", tmp_path / "ws")
-    found = [(each.what, each.start, each.end) for each in unreadable.of(case)]
-    assert found == ([("corrupt", written, size)] if lost else [])
+    found = [(each.label, each.start, each.end) for each in unreadable.of(case)]
+    assert found == ([("zeros", written, size)] if lost else [])
 
 
 LINE = "2024-05-04 10:00:{:02} INFO main - start {}\n"

@@ -235,13 +235,6 @@ def test_a_selection_is_made_of_plain_arguments_and_narrows_any_table():
     assert chosen.options() == {"since": "2026-11-20T02:00:00+00:00"}
     with pytest.raises(ValueError, match="ISO"):
         Selection("yesterday")
-    # Two leave what both leave.
-    wide = Selection("2026-11-20T00:00", "2026-11-20T10:00", topics=["A", "B"])
-    narrow = Selection("2026-11-20T01:00", "2026-11-20T11:00", topics=["B"], stages="half")
-    both = wide & narrow
-    assert (both.since, both.until) == (narrow.since, wide.until)
-    assert (both.topics, both.stages) == (("B",), ("half",))
-    assert wide & Selection() == wide
     # It narrows any table by the columns it knows.
     chosen = Selection("2026-11-20T00:00:01", "2026-11-20T00:00:02", topics="T", events=["busy"])
     times = pd.to_datetime([f"2026-11-20T00:00:0{n}" for n in range(4)])

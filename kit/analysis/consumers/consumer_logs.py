@@ -1,6 +1,5 @@
 """Statements of client and broker logs about consuming: each once, with its count and its first and last place."""
 
-import datetime as dt
 import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
@@ -57,12 +56,6 @@ def at_one_message(statement: Statement) -> bool:
     least = statement.low_min_offset
     several = statement.n > 1 or statement.high_count is None
     return least is not None and least == statement.high_min_offset and several
-
-
-def during(statements: Iterable[Statement]) -> tuple[dt.datetime, dt.datetime] | None:
-    """Return the first and the last time of some statements, None where none has a time."""
-    dated = [s for s in statements if s.first is not None]
-    return (min(s.first for s in dated), max(s.last for s in dated)) if dated else None
 
 
 def quote(facts: Facts, statements: Iterable[Statement]) -> tuple[Ref, ...]:

@@ -27,11 +27,8 @@ Row = dict[str, Any]
 
 def lines(facts: Facts, *slugs: str, group: str | None = None, topic: str | None = None) -> list[Row]:
     """Return the rows of `offset_statements` with these texts, of one group and topic if given, in order of time."""
-    return [
-        row
-        for row in facts.rows("offset_statements")
-        if row["event"] in slugs and group in (None, row["group"]) and topic in (None, row["topic"])
-    ]
+    rows = (row for row in facts.rows("offset_statements") if row["event"] in slugs)
+    return [row for row in rows if group in (None, row["group"]) and topic in (None, row["topic"])]
 
 
 @memo

@@ -32,7 +32,6 @@ WANTS: Final[dict[str, ids.Kind]] = {
 """mqadmin command → the kind of id it takes."""
 OTHER: Final = ""
 """Stands for a command that looks up no message by its id."""
-EVENTS: Final = ("lookup-command", "lookup-failed", "lookup-found", "query-no-message")
 
 _COMMAND: Final = re.compile(rf"\b({'|'.join(WANTS)})\b([^\n]*)")
 _OTHER: Final = re.compile(r"\bmqadmin(?:\.cmd)?\s+(?!-)([A-Za-z]\w+)|\b(\w+?)(?:SubCommand|Command) command failed")
@@ -122,7 +121,7 @@ def parse(lines: Iterable[tuple[str, int, str]]) -> list[Lookup]:
 @memo
 def lookups(facts: Facts) -> list[Lookup]:
     """Return every look-up of the evidence, with `wrong` as a record has the id, else by the id's form."""
-    if not refs.seen(facts, *EVENTS):
+    if not refs.seen(facts, "lookup-command", "lookup-failed", "lookup-found", "query-no-message"):
         return []
     every = parse(
         (row["file"], row["line"] + n, text)
@@ -164,12 +163,6 @@ def kinds(facts: Facts, texts: set[str]) -> dict[str, ids.Kind]:
         if sure != "possible":
             known[text] = "uniq" if kind == "grpc" else kind
     return known
-
-
-def ref(facts: Facts, lookup: Lookup) -> tuple[Ref, ...]:
-    """Quote the command and, if it failed, the line that reports it."""
-    lines = dict.fromkeys((lookup.line, lookup.failed_line or lookup.line))
-    return facts.refs((lookup.file, line) for line in lines)
 
 
 # --- pastes -----------------------------------------------------------------------------------------------------------

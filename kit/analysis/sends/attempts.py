@@ -15,7 +15,6 @@ from kit.analysis import refs, setup
 from kit.inventory.model import Ref
 from kit.rocketmq import versions
 from kit.rocketmq.log_layouts import BROKER_SIDE
-from kit.rocketmq.versions import Version
 from kit.tables.facts import Facts, memo
 from kit.tables.queries import fold
 
@@ -120,7 +119,7 @@ def send_calls(facts: Facts) -> pd.DataFrame:
     late = (each["kind"] == "CLIENT_TIMEOUT") & each["broker"].notna()
     threw = each["thrown"].eq(True) | late | (each["attempts"] >= whole)
     known = setup.client_versions(facts)
-    if not known or any(2 not in versions.rule("retriedResponseCodes", Version.parse(v)) for v in known):
+    if not known or any(2 not in versions.rule("retriedResponseCodes", version) for version in known):
         threw |= each["kind"].isin(BUSY_CODE)  # clients of 5.3.0 and later retry SYSTEM_BUSY
     return each[threw].reset_index(drop=True).rename_axis("call").reset_index()
 

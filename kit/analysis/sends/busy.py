@@ -11,7 +11,7 @@ a hole in watermark.log, which otherwise has a block every second (reference §7
 
 import datetime as dt
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import attrs
@@ -44,8 +44,6 @@ SLOW: Final = (
 AFTER: Final = 1000
 """ms behind a stall in which what queued up in it is still refused or answered."""
 METRICS: Final = ("file", "line", "ts", "origin", "subject", "name", "value")
-Windows = list[tuple[float, float]]
-"""Spans of time: (start, end) in ms since 1970."""
 SAYS: Final = labels("analysis")["busy"]
 
 
@@ -179,8 +177,10 @@ def intervals(failed: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"start": start, "end": start + cost.where(cost >= least, least)})
 
 
-def share(under_way: pd.DataFrame, windows: Windows) -> float | None:
-    """Return the share of failed sends in progress during one of the windows, or just after it; None without times."""
+def share(under_way: pd.DataFrame, windows: Iterable[tuple[float, float]]) -> float | None:
+    """Return the share of failed sends in progress during one of the windows (start and end in ms since 1970), or just
+    after it; None without times.
+    """
     hit = pd.Series(False, under_way.index)
     for start, end in windows:
         hit |= (under_way["start"] <= end + AFTER) & (under_way["end"] >= start)
@@ -202,10 +202,3 @@ def host_metrics(facts: Facts, *names: str) -> pd.DataFrame:
     """Return the host metrics of these names (the columns of the table `host_metrics`)."""
     metrics = facts("host_metrics") if facts.files.of_metrics() else pd.DataFrame(columns=pd.Index(METRICS))
     return metrics[metrics["name"].isin(names)].reset_index(drop=True)
-
-
-def printed_periods(entries: pd.DataFrame) -> pd.Series:
-    """Return the times in the queue (ms) that TIMEOUT_CLEAN_QUEUE refusals print: clients' own, else applications'."""
-    printed = entries[(entries["kind"] == "TIMEOUT_CLEAN_QUEUE") & entries["period"].notna()]
-    of_attempts = printed[printed["role"] == "attempt"]
-    return (of_attempts if len(of_attempts) else printed)["period"].astype("float64")

@@ -102,7 +102,7 @@ def _both(rows: pd.DataFrame) -> list[Ref]:
 
 def undecodable_half_message(facts: Facts) -> Observed:
     """Count the copies of compressed half messages that a check put back uncompressed, their flag still set."""
-    versions = list(setup.broker_versions(facts))
+    versions = [str(version) for version in setup.broker_versions(facts)]
     faulty = not versions or any(rule("decompressesOnPutBack", version) for version in versions)
     # Only copies that a check renewed can be broken; most stores have none.
     renewed = totals.summary(facts).get("renewed") and faulty

@@ -171,7 +171,10 @@ def _limits(facts: Facts, stalls: list[Any]) -> dict[str, Any]:
     timeout = (integer(setup.setting(facts, "sendMsgTimeout").value) or rule("sendMsgTimeout", OLDEST)) / 1000
     spared = None
     if longest is not None and longest < timeout:
-        periods = busy.printed_periods(attempts.entries(facts))
+        # The times in the queue that refusals print: clients' own, else applications'.
+        printed = attempts.entries(facts).query("kind == 'TIMEOUT_CLEAN_QUEUE'").dropna(subset="period")
+        own = printed[printed["role"] == "attempt"]
+        periods = (own if len(own) else printed)["period"]
         spared = int((periods < longest * 1000 + 1).sum()) if len(periods) else None
     return {"longest": longest, "timeout": timeout, "spared": spared}
 

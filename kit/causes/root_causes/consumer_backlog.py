@@ -6,6 +6,7 @@ A lag that shrinks again is a burst.
 from collections import defaultdict
 from typing import Any
 
+from kit.analysis import refs
 from kit.analysis.consumers import consumer_logs, lag, members, stacks
 from kit.causes.declared import Observed
 from kit.formats.values import integer
@@ -123,7 +124,7 @@ def _listener(
     observed.values |= {"held": sum(statement.n for statement in pauses), "held_group": group}
     observed.values["cache_full"] = pauses and all(statement.event == "receive-held-back" for statement in pauses)
     observed.quotes["slow-listener"] = quoted
-    observed.window = observed.window or (None if lag.pairs(facts) else consumer_logs.during(pauses))
+    observed.window = observed.window or (None if lag.pairs(facts) else refs.of_rows(map(vars, pauses)).window)
 
 
 def _statistics(facts: Facts, observed: Observed, group: str | None) -> None:

@@ -188,7 +188,7 @@ def _attempted(facts: Facts, attempts: list[consumer_logs.Statement]) -> Message
         "message": "attempted", "group": last.group, "offset": offset, "count": sum(s.n for s in attempts),
         "times": last.high_reconsume_times, "uniq_key": last.uniq_key, "why": "suspended", "queue": place,
         "queue_offset": offset, "refs": facts.refs([(last.file, last.line), (last.file, last.last_line)]),
-        "during": consumer_logs.during(attempts),
+        "during": quoting.of_rows(map(vars, attempts)).window,
     }  # fmt: skip
 
 

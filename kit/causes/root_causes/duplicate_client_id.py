@@ -61,7 +61,7 @@ def observe(facts: Facts) -> Observed:
     if share and twofold and not (pairs or listed):
         observed.values |= {"logged": True, "client_ids": [share[0].client_id]}
         observed.quotes["one-id-two-connections"] = observed.quotes["same-share"]
-        observed.window = observed.window or consumer_logs.during(share)
+        observed.window = observed.window or quoting.of_rows(map(vars, share)).window
     return observed
 
 

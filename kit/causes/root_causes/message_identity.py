@@ -24,7 +24,9 @@ def observe(facts: Facts) -> Observed:
     counts = facts.rows("id_counts")[0] if stored else {}
     wrong = [one for one in seen if one.wrong]
     failed = [one for one in wrong if one.failed_by_kind]
-    failures = tuple(ref for one in (failed or wrong)[:3] for ref in lookups.ref(facts, one))
+    # The commands and, if they failed, the lines that report it.
+    lines = ((one.file, line) for one in (failed or wrong)[:3] for line in (one.line, one.failed_line or one.line))
+    failures = facts.refs(dict.fromkeys(lines))
     twice_refs = _twice_refs(facts, same) if twice else ()
     effect = bool(failed or twice)
     dedup = facts("dedup_lines") if twice and refs.seen(facts, "dedup-key") else None

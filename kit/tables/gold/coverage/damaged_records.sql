@@ -1,6 +1,6 @@
--- One row per commit log file with records that only damage explains, as no release writes them so: file, records, start, end (physical offsets of
--- the first of them and behind the last). At most one row a file.
-select file, count(*) as records, min(physical_offset) as start, max(physical_offset + store_size) as end
-from stored_messages
-where problem is not null and arrays_overlap(split(problem, ','), array('crc', 'topic', 'properties', 'timestamp', 'host'))
-group by file order by file
+-- One row per commit log file with records that only damage explains, as no release writes them so: file, count (records), start, end (bytes of the file:
+-- where the first of them begins and behind the last). At most one row a file.
+select m.file, count(*) as count, min(m.physical_offset - coalesce(f.base, 0)) as start, max(m.physical_offset + m.store_size - coalesce(f.base, 0)) as end
+from stored_messages m left join files f on f.file = m.file
+where m.problem is not null and arrays_overlap(split(m.problem, ','), array('crc', 'topic', 'properties', 'timestamp', 'host'))
+group by m.file order by m.file

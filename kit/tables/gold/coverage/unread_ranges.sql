@@ -1,5 +1,17 @@
--- One row per range of a commit log file that could not be read, or that ends it with zeros: file, start, end (bytes of the file), reason (truncated,
--- corrupt, zero_tail). At most 100,000 rows, in order of place.
-select file, start, end, reason from skipped
-where reason in ('truncated', 'corrupt', 'zero_tail')
+-- One row per range of a commit log file that could not be read: file, start, end (bytes of the file), reason (truncated, corrupt, zeros), following (of
+-- zeros: the file behind them). At most 100,000 rows, in order of place. Zeros: a broker fills a file up before it begins the next (`CommitLog` blank),
+-- but allocates the next one, of zeros, ahead; so an unwritten end is none where the log goes on behind it.
+with logs as (
+  select file, base + bytes as end, lead(file) over folders as following, lead(base) over folders as next_base from (
+    select file, coalesce(base, 0) as base, bytes, regexp_replace(file, '[^/]*$', '') as folder from files
+    where kind in ('commitlog', 'dledger') and file rlike '(^|/)[0-9]{20}$'
+  ) window folders as (partition by folder order by base, file)
+), unwritten as (
+  select file, start, end from skipped where reason = 'zero_tail'
+)
+select file, start, end, reason, cast(null as string) as following from skipped where reason in ('truncated', 'corrupt')
+union all
+select u.file, u.start, u.end, 'zeros' as reason, l.following
+from unwritten u join logs l on l.file = u.file and l.next_base = l.end left join unwritten n on n.file = l.following and n.start = 0
+where n.file is null
 order by file, start, end, reason limit 100000
