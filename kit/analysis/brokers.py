@@ -70,7 +70,7 @@ def all_of(facts: Facts) -> tuple[Broker, ...]:
         names = {v["brokerName"] for v in near if v.get("brokerName")}
         if len(names) != 1:
             # The only name in mqadmin outputs.
-            rows = facts.rows("admin_names") if facts.files.of_mqadmin() else []
+            rows = facts.rows("admin_names") if facts.files.of_outputs("mqadmin") else []
             names = {row["value"] for row in rows if row["name"] == "#Broker Name"}
         printed = names.pop() if len(names) == 1 else root
         peers, hosts = [broker for broker in brokers if broker.printed == printed], stored.get(root)

@@ -177,8 +177,7 @@ def from_files(path: Path, version: Version | None = None) -> Deployment | None:
     offsets: list[dict[str, Any]] = []
     for name, where, _ in configured:
         try:
-            with files.open_readonly(where) as stream:
-                data = stream.read(MOST)
+            data = files.beginning(where, MOST)
             detail = configs.sniff(data, name)
             if detail is None or (kind := detail.pop("kind")) not in ("broker_conf", "store_json"):
                 return None
@@ -205,7 +204,7 @@ def from_case(facts: Facts, version: Version | None = None) -> Deployment:
         *(Group(row["group"], _at(row), row["version"]) for row in consumers),
         *_configured(rows, facts.rows("offset_groups")),
         *(Group(row["value"], _at(row)) for row in in_logs if row["kind"] == "group"),
-        *_printed(facts.rows("admin_names") if facts.files.of_mqadmin() else []),
+        *_printed(facts.rows("admin_names") if facts.files.of_outputs("mqadmin") else []),
     ]
     # The largest limit that a client printed when it refused a body.
     limit = max((row for row in in_logs if row["kind"] == "limit"), key=lambda row: int(row["value"]), default=None)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 import pyarrow as pa
 
-from kit.evidence.files import Damaged, Refused, Unread, notes, open_readonly, refusal
+from kit.evidence.files import Damaged, Refused, Unread, beginning, notes, refusal
 from kit.evidence.workspace import DONE
 from kit.formats.commitlog import schema
 from kit.formats.logs import source_code, thread_dumps
@@ -117,8 +117,15 @@ def specs() -> dict[str, Spec]:
         "offsets": Spec(columns_of("offsets"), _with_offsets, "time", dated=True),
         "rows": Spec(columns_of("rows"), _of("rows"), "time", zoned=True),
         "sends": Spec(columns_of("sends"), _of("sends"), "start", zoned=True),
-        "admin": Spec(columns_of("admin"), Inventory.of_mqadmin, "time", zoned=True, dated=True, lasting=_SET_UP),
-        "metrics": Spec(columns_of("metrics"), Inventory.of_metrics, "ts", zoned=True),
+        "admin": Spec(
+            columns_of("admin"),
+            partial(Inventory.of_outputs, kind="mqadmin"),
+            "time",
+            zoned=True,
+            dated=True,
+            lasting=_SET_UP,
+        ),
+        "metrics": Spec(columns_of("metrics"), partial(Inventory.of_outputs, kind="metrics"), "ts", zoned=True),
         "network": Spec(columns_of("network"), _of("network")),
         "threads": Spec(columns_of("threads"), _may_dump, "time", zoned=True),
     }
@@ -148,7 +155,7 @@ def tasks(
         "digests": json.dumps({i.path: i.content for i in items if i.content}),
     }
     source = spec.source(options)
-    return [(sources.part_name(options, each), partial(source.rows, each)) for each in source.tasks()]
+    return [(sources.part_name(options, each), partial(source.rows, each)) for each in source.partitions()]
 
 
 def _read(name: str, item: Item, zone: str | None) -> Iterator[pa.RecordBatch]:
@@ -162,18 +169,18 @@ def _small(name: str, item: Item, zone: str | None) -> Iterable[dict[str, Any]]:
     if name == "admin":
         return _outputs(item, converter(zone))
     if name == "threads":
-        raw = _bytes(item, MAX_OUTPUT)
+        raw = beginning(item.path, MAX_OUTPUT)
         dumped = b"Full thread dump" in raw or (item.kind == "mqadmin" and b" TID: " in raw)
         dumped = dumped or bool(thread_dumps.HEADS["head"].search(raw[: source_code.MOST]))
         return thread_dumps.read(raw, converter(zone)) if dumped else ()
     if name == "network":
-        return metrics.network(_bytes(item).decode("utf-8", "backslashreplace"))
+        return metrics.network(beginning(item.path, MAX_BYTES).decode("utf-8", "backslashreplace"))
     if name == "metrics":
         return metrics.read(item.path, converter(zone))
     try:
         if name == "config_files":
-            return configs.configs(item.file, _bytes(item), item.detail, item.kind)
-        offsets = configs.offsets(item.file, _bytes(item), item.detail, item.kind)
+            return configs.configs(item.file, beginning(item.path, MAX_BYTES), item.detail, item.kind)
+        offsets = configs.offsets(item.file, beginning(item.path, MAX_BYTES), item.detail, item.kind)
         return [{**row, "time": item.modified} for row in offsets]
     except _DAMAGED_JSON as error:
         if item.kind == "store_json":
@@ -183,7 +190,7 @@ def _small(name: str, item: Item, zone: str | None) -> Iterable[dict[str, Any]]:
 
 def _outputs(item: Item, zone: Callable[[int], int]) -> Iterator[dict[str, Any]]:
     """Yield the fields of mqadmin outputs; what `date` printed above one is its time, else that of its own file."""
-    raw, own = _bytes(item), item.kind == "mqadmin"
+    raw, own = beginning(item.path, MAX_BYTES), item.kind == "mqadmin"
     lines = enumerate(raw.decode("utf-8", "replace").split("\n"), 1)
     dates = {n: at for n, line in lines if (text := metrics.time_of(line)) and (at := metrics.moment(text, zone))}
     above = sorted(dates)
@@ -191,11 +198,6 @@ def _outputs(item: Item, zone: Callable[[int], int]) -> Iterator[dict[str, Any]]
         before = bisect.bisect(above, line)
         time = datetime_of(dates[above[before - 1]] / 1000) if before else item.modified if own else None
         yield dict(zip(columns_of("admin").names[1:], (line, *field, time), strict=True))
-
-
-def _bytes(item: Item, most: int = MAX_BYTES) -> bytes:
-    with open_readonly(item.path) as stream:
-        return stream.read(most)
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------

@@ -27,13 +27,13 @@ from kit.case.case import Case
 from kit.case.tables import within
 from kit.collection.collect import EMPTY_WINDOW
 from kit.data import grouped
-from kit.evidence.files import open_readonly
+from kit.evidence.files import beginning, open_readonly
 from kit.formats.commitlog.schema import promoted
 from kit.formats.commitlog.segments import examine, spans
 from kit.formats.queues import consumequeue
 from kit.formats.tables import configs
 from kit.i18n import Lang, T, labels
-from kit.inventory import mentions
+from kit.inventory import quotes
 from kit.inventory.model import STORES, Item
 from kit.rocketmq import binary_format as f
 from kit.rocketmq import names
@@ -162,7 +162,7 @@ def _mentions(case: Case, lives: list[dict[str, Any]]) -> dict[str, list[int]]:
     """Return the lines of each log that mention one of the messages."""
     words = set().union(*map(trace.words, lives))
     logs = case.unzoned.of_kind("log", replicas=False)
-    return grouped((each.file, each.line) for each in mentions.search(logs, [words], most=1 << 40)[0][0])
+    return grouped((each["file"], each["line"]) for each in quotes.mentions(logs, [words], most=1 << 40)[0][0])
 
 
 def _entries(case: Case, item: Item, wish: Wish, lines: list[int], target: Path) -> tuple[int, int]:
@@ -233,8 +233,7 @@ def _write(
 
 def queue(path: str, offsets: Longs, target: Path) -> tuple[int, int]:
     """Write a consume queue with the units that point to these offsets; the others become `fillPreBlank`'s."""
-    with open_readonly(path) as source:
-        raw = np.frombuffer(source.read(), np.uint8)
+    raw = np.frombuffer(beginning(path), np.uint8)
     units = raw[: raw.size // f.CQ_UNIT * f.CQ_UNIT].view(consumequeue.PLAIN).copy()
     used = (units["size"] != 0) & (units["size"] != f.CQ_PREFILL_SIZE)
     keep = used & np.isin(units["physical_offset"].astype(np.int64), offsets)

@@ -176,6 +176,12 @@ def open_readonly(path: Path | str) -> io.BufferedReader:
     return io.BufferedReader(open_raw(path))
 
 
+def beginning(path: Path | str, most: int = -1) -> bytes:
+    """Return the first bytes of a file, all by default. Raise `OSError`."""
+    with open_readonly(path) as stream:
+        return stream.read(most)
+
+
 def sha256(path: Path) -> str:
     """Return the digest of a file, read completely. Raise `OSError`."""
     with open_readonly(path) as stream:

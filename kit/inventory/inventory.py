@@ -50,14 +50,10 @@ class Inventory:
         """Return the items of these kinds, without copies if `replicas` is False."""
         return tuple(i for i in self.items if i.kind in kinds and (replicas or i.replica_of is None))
 
-    def of_mqadmin(self) -> tuple[Item, ...]:
-        """Return the outputs of mqadmin, and the texts that quote a table of one, without copies."""
-        return tuple(i for i in self.of_kind(*TEXTS, replicas=False) if i.kind == "mqadmin" or i.detail.get("tables"))
-
-    def of_metrics(self) -> tuple[Item, ...]:
-        """Return the outputs of a host's tools, and the texts that quote one, without copies."""
-        items = self.of_kind("metrics", *TEXTS, replicas=False)
-        return tuple(i for i in items if i.kind == "metrics" or i.detail.get("measured"))
+    def of_outputs(self, kind: str) -> tuple[Item, ...]:
+        """Return the outputs of mqadmin, or of a host's tools (`metrics`), and texts that quote one, without copies."""
+        items = self.of_kind(kind, *TEXTS, replicas=False)
+        return tuple(i for i in items if kind == i.kind or i.detail.get(kind))
 
     def get(self, file: str) -> Item | None:
         return next((i for i in self.items if i.file == file), None)
@@ -239,8 +235,8 @@ def _mark(items: list[Item]) -> tuple[list[Item], list[tuple[str, str]], bool]:
             alike[item.kind].append(item)
         elif item.kind in _GROWS and item.bytes >= _HEAD and item.file not in originals:
             # A log copied at 10:00 is the beginning of the one copied at 10:30.
-            with contextlib.suppress(OSError), ev.open_readonly(item.path) as stream:
-                alike[stream.read(_HEAD)].append(item)
+            with contextlib.suppress(OSError):
+                alike[ev.beginning(item.path, _HEAD)].append(item)
     disagree: list[tuple[str, str]] = []
     overlapping = False
     for group in alike.values():

@@ -1,18 +1,26 @@
-"""Unchanged lines and records of the evidence: what a reference points to."""
+"""Unchanged lines and records of the evidence: what a reference points to, and the lines that mention a word (an id, a
+business key).
+
+Raw bytes are searched for words, not parsed entries: lines that match no layout mention messages too.
+"""
 
 import os
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import IO, Any, Final
 
+import ahocorasick_rs
+
 from kit.data import grouped
-from kit.evidence.files import open_readonly
+from kit.evidence.files import beginning, open_readonly
 from kit.formats.commitlog.schema import File, Wanted
 from kit.inventory.inventory import Inventory
-from kit.inventory.model import STORES, Item
+from kit.inventory.model import MAX_TEXT, STORES, Item
 
 MAX_LINE: Final = 64 << 10
 """Bytes quoted of a line."""
@@ -50,8 +58,7 @@ def first_with(inventory: Inventory, file: str, text: str) -> int | None:
 
 def raw(inventory: Inventory, file: str, most: int) -> bytes:
     """Return the first `most` bytes of a file. Raise `KeyError` for an unknown file."""
-    with open_readonly(_item(inventory, file).path) as stream:
-        return stream.read(most)
+    return beginning(_item(inventory, file).path, most)
 
 
 def commitlog(inventory: Inventory, file: str) -> File:
@@ -69,7 +76,8 @@ def record(log: File, physical_offset: int, columns: tuple[str, ...]) -> dict[st
     from kit.formats.commitlog import segments
 
     at = physical_offset - log.base - log.head
-    wanted = Wanted(tuple(dict.fromkeys(("physical_offset", *columns))), offsets=(physical_offset, physical_offset))
+    limits = {"physical_offset": (physical_offset, physical_offset)}
+    wanted = Wanted(tuple(dict.fromkeys(("physical_offset", *columns))), limits=limits)
     for batch in segments.messages(log, max(0, at), at + log.head + 1, wanted):
         for row in batch.to_pylist():
             return {"file": log.file, **row}
@@ -126,3 +134,80 @@ def _rows(item: Item, numbers: set[int]) -> Iterator[tuple[int, str]]:
         if number in numbers:
             named = (f"{name}={cell}" for name, cell in zip(names, cells, strict=False) if cell is not None)
             yield number, ", ".join(named)
+
+
+# --- lines that mention a word ----------------------------------------------------------------------------------------
+
+MOST: Final = 200
+"""Mentions kept of one file; a message in a loop is printed millions of times."""
+MIN_KEY: Final = 4
+"""Shorter keys match everywhere and mean nothing."""
+WINDOW: Final = 8 << 20
+LONGEST: Final = 64 << 20
+"""Bytes of a line held at once; in a longer line a word across that boundary is not found."""
+Row = dict[str, Any]
+"""A line with one of some words: file, line (the first is 1), text, word."""
+Mentions = tuple[list[Row], Counter[str]]
+"""Such lines, and how many of them each file has."""
+
+
+def mentions(texts: Iterable[Item], groups: Sequence[Collection[str]], most: int = MOST) -> list[Mentions]:
+    """Return for each group of words the lines with one, at most `most` of a file (first and last), and their counts.
+
+    Only whole words match: `SO1` is not found in `SO12`. Words shorter than `MIN_KEY` are left out.
+    """
+    owners = grouped((word, n) for n, words in enumerate(groups) for word in words if len(word) >= MIN_KEY)
+    wanted = sorted(owners)
+    of_group: list[Mentions] = [([], Counter()) for _ in groups]
+    automaton = ahocorasick_rs.BytesAhoCorasick([word.encode() for word in wanted])
+    for text in texts if wanted else ():
+        quoted: dict[int, list[Row]] = defaultdict(list)
+        counts: Counter[int] = Counter()
+        try:
+            for line, data, named in _lines_with(text, wanted, automaton):
+                shown = data[: 4 * MAX_TEXT].decode(text.encoding, "replace").rstrip("\r\n")[:MAX_TEXT]
+                # Of each group the first word on the line.
+                for n, word in {n: each for each in reversed(named) for n in owners[each]}.items():
+                    counts[n] += 1
+                    if len(quoted[n]) == most:
+                        del quoted[n][most - most // 4]
+                    quoted[n].append({"file": text.file, "line": line, "text": shown, "word": word})
+        except OSError:  # gone in the meantime; the table of logs reports it
+            continue
+        for n, rows in quoted.items():
+            of_group[n][0].extend(rows)
+            of_group[n][1][text.file] = counts[n]
+    return of_group
+
+
+def _lines_with(
+    text: Item, words: list[str], automaton: ahocorasick_rs.BytesAhoCorasick
+) -> Iterator[tuple[int, bytes, list[str]]]:
+    """Yield each line of a file with one of the words: its number, its bytes, the words on it in order."""
+    number = 1
+    for data in _windows(text):
+        counted, matches = 0, automaton.find_matches_as_indexes(data, overlapping=True)
+        whole = [
+            (data.rfind(b"\n", 0, start) + 1, start, words[word])
+            for word, start, end in matches
+            if not data[start - 1 : start].isalnum() and not data[end : end + 1].isalnum()
+        ]
+        for begin, named in groupby(sorted(whole), itemgetter(0)):
+            number += data.count(b"\n", counted, begin)
+            counted = begin
+            end = data.find(b"\n", begin)
+            yield number, data[begin : len(data) if end < 0 else end], [word for *_, word in named]
+        number += data.count(b"\n", counted)
+
+
+def _windows(text: Item) -> Iterator[bytes]:
+    """Yield a file in windows that end with a line. It is read, not mapped: a log may be truncated while it is read."""
+    with open_readonly(text.path) as stream:
+        carried = b""
+        while data := stream.read(WINDOW):
+            lines, feed, rest = data.rpartition(b"\n")
+            if feed or len(carried) > LONGEST:
+                yield carried + lines + feed
+                carried = b""
+            carried += rest
+        yield carried

@@ -16,7 +16,7 @@ import attrs
 
 from kit import data
 from kit.evidence import archives
-from kit.evidence.files import EvidenceFile, Refused, first_data, open_readonly, sha256
+from kit.evidence.files import EvidenceFile, Refused, beginning, first_data, open_readonly, sha256
 from kit.formats.commitlog import records
 from kit.formats.patterns import byte_patterns, patterns
 from kit.formats.queues import consumequeue, index
@@ -251,7 +251,7 @@ def _log_or_table(head: Head) -> Kind | None:
     if known is not None and known["source"] != "text" and known["layout"] != "time-only":
         return "log", known | quoted
     # A ledger's cells may contain log lines: its columns distinguish it from a paste; a list of clients has bars as well.
-    if not quoted.get("tables") and (table := _rows(head)):
+    if not quoted.get("mqadmin") and (table := _rows(head)):
         return table
     if known is not None:
         return ("text" if known["source"] == "text" else "log"), known | quoted
@@ -262,10 +262,10 @@ def _log_or_table(head: Head) -> Kind | None:
 
 
 def _quoted(text: bytes) -> dict[str, Any]:
-    """Return which outputs stand between lines of a text: of mqadmin (`tables`), of a host's tools (`measured`)."""
+    """Return which outputs stand between lines of a text: of mqadmin, of a host's tools."""
     from kit.formats.tables import metrics, mqadmin
 
-    detail = {"tables": mqadmin.is_quoted(text), "measured": bool(metrics.origins(text))}
+    detail = {"mqadmin": mqadmin.is_quoted(text), "metrics": bool(metrics.origins(text))}
     return {name: True for name, is_there in detail.items() if is_there}
 
 
@@ -303,8 +303,7 @@ def without_rows(items: list[Item]) -> list[Item]:
 
 def _lines(item: Item) -> tuple[bytes, bytes]:
     """Return the first line of a file, and what follows it."""
-    with open_readonly(item.path) as stream:
-        first, _, rest = stream.read(_STEP).partition(b"\n")
+    first, _, rest = beginning(item.path, _STEP).partition(b"\n")
     return first.strip(), rest.strip()
 
 
@@ -329,8 +328,7 @@ def inner(file: EvidenceFile, kind: str, spool: Path) -> tuple[Members, bool]:
     """Return the tables in a file of this kind, written into `spool`, and whether the file holds nothing else."""
     if kind not in ("", "text", "log"):
         return [], False
-    with open_readonly(file.path) as stream:
-        head = stream.read(HEAD)
+    head = beginning(file.path, HEAD)
     if exports.is_workbook(file.path, head):
         return _tables(file, spool, exports.of_workbook(file.path)), True
     is_long_log = kind == "log" and file.bytes > len(head)

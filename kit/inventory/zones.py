@@ -20,7 +20,7 @@ import attrs
 import numpy as np
 
 from kit.data import grouped
-from kit.evidence.files import open_readonly
+from kit.evidence.files import beginning, open_readonly
 from kit.formats import printed_times
 from kit.formats.printed_times import IN_LINE, ms
 from kit.formats.tables import business_tables
@@ -178,8 +178,8 @@ def first_seen(items: Iterable[Item], names: set[str]) -> Iterator[tuple[str, in
     """Yield when brokers' logs name clients first: the ids of the clients among the names, and the time (ms)."""
     wanted = sorted(name.encode() for name in names if "@" in name)[:MOST_CLIENTS]
     for item in items if wanted else ():
-        with contextlib.suppress(OSError, ValueError), open_readonly(item.path) as stream:
-            text = stream.read(_HEAD)
+        with contextlib.suppress(OSError, ValueError):
+            text = beginning(item.path, _HEAD)
             for name in wanted:
                 if (at := re.search(_CONNECTED % re.escape(name), text)) is not None:
                     yield name.decode(), int(at[1])

@@ -44,8 +44,8 @@ class Task(ds.InputPartition):
     parts: tuple[tuple[str, Any], ...]
 
 
-class Source(ds.DataSource):
-    """A format of the kit: its columns as Arrow (`fields`), the parts of a file, and the rows of a part.
+class Source(ds.DataSource, ds.DataSourceReader):
+    """A format of the kit, and its reader: its columns as Arrow (`fields`), the parts of a file, the rows of a part.
 
     Options of each: the path given to `load`, or `files` (JSON, see `listed`); `unread`, a folder: files that could not
     be read are noted there, else in the log.
@@ -68,7 +68,7 @@ class Source(ds.DataSource):
         """Yield what is read of one of the listed files, each with its size in bytes: by default the whole."""
         return [((file["file"], file["path"]), Path(file["path"]).stat().st_size)]
 
-    def read(self, part: Any) -> Iterable[pa.RecordBatch]:
+    def batches(self, part: Any) -> Iterable[pa.RecordBatch]:
         """Yield rows; they may be dictionary-coded, which is cheaper to hand on and which Spark cannot take."""
         raise NotImplementedError
 
@@ -78,10 +78,10 @@ class Source(ds.DataSource):
         """
         return plain_schema(self.fields()) if embedded.runs() else ddl(self.fields())
 
-    def reader(self, schema: Any) -> Reader:
-        return Reader(self)
+    def reader(self, schema: Any) -> Source:
+        return self
 
-    def tasks(self) -> list[Task]:
+    def partitions(self) -> list[Task]:  # type: ignore[override]
         """Return what the tasks read; there is always one, so that an empty table has its columns."""
         unread = Unread(self.options.get("unread"))
         tasks: list[Task] = []
@@ -99,7 +99,10 @@ class Source(ds.DataSource):
     def rows(self, task: Task) -> Iterator[pa.RecordBatch]:
         unread = Unread(self.options.get("unread"))
         for file, part in task.parts:
-            yield from unread.through(file, partial(self.read, part))
+            yield from unread.through(file, partial(self.batches, part))
+
+    def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
+        return map(plain, self.rows(partition))
 
     def _files(self) -> list[dict[str, Any]]:
         if given := self.options.get("files"):
@@ -109,19 +112,6 @@ class Source(ds.DataSource):
         from kit.inventory.inventory import take
 
         return listed(take(path).of_kind(*self.kinds, replicas=self.copies))
-
-
-class Reader(ds.DataSourceReader):
-    """Reads a source task by task."""
-
-    def __init__(self, source: Source) -> None:
-        self.source = source
-
-    def partitions(self) -> list[Task]:
-        return self.source.tasks()
-
-    def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
-        return map(plain, self.source.rows(partition))
 
 
 def listed(
@@ -180,8 +170,11 @@ class CommitLogDataSource(Source):
     def fields(self) -> pa.Schema:
         return SKIPPED if self._skipped() else schema(self._columns())
 
-    def reader(self, schema: Any) -> Reader:
-        return FilteredReader(self)
+    def pushFilters(self, filters: list[ds.Filter]) -> Iterable[ds.Filter]:  # noqa: N802
+        """Build less of `messages` where a filter is understood; hand all of them back, for Spark to apply."""
+        for item in filters:
+            self.wanted = narrow(self.wanted, item)
+        return filters
 
     def parts(self, file: dict[str, Any]) -> Iterator[tuple[Any, int]]:
         """Yield ranges of at most `CHUNK` bytes; the kernel moves their ends to the borders of records."""
@@ -193,7 +186,7 @@ class CommitLogDataSource(Source):
             start, stop = max(start, first), min(start + CHUNK, known.used)
             yield (known, start, stop), stop - start
 
-    def read(self, part: Any) -> Iterator[pa.RecordBatch]:
+    def batches(self, part: Any) -> Iterator[pa.RecordBatch]:
         from kit.formats.commitlog.segments import messages, skipped
 
         file, start, stop = part
@@ -224,18 +217,6 @@ def _names(option: str | None) -> tuple[str, ...]:
     return tuple(name.strip() for name in (option or "").split(",") if name.strip())
 
 
-class FilteredReader(Reader):
-    """Builds less of `messages` where a filter is understood. Filters only save work: Spark applies them again."""
-
-    source: CommitLogDataSource
-
-    def pushFilters(self, filters: list[ds.Filter]) -> Iterable[ds.Filter]:  # noqa: N802
-        """Take note of the filters, and hand all of them back."""
-        for item in filters:
-            self.source.wanted = narrow(self.source.wanted, item)
-        return filters
-
-
 def narrow(wanted: Wanted, item: ds.Filter) -> Wanted:
     """Return `wanted` with one more filter, as far as it is understood; never stricter than the filter."""
     name = ".".join(getattr(item, "attribute", ()))
@@ -243,25 +224,21 @@ def narrow(wanted: Wanted, item: ds.Filter) -> Wanted:
     if name == "topic" and isinstance(item, (ds.EqualTo, ds.In)):
         topics = frozenset(v for v in (item.value if isinstance(item, ds.In) else (value,)) if isinstance(v, str))
         return attrs.evolve(wanted, topics=topics if wanted.topics is None else wanted.topics & topics)
-    field = {"physical_offset": "offsets", "store_timestamp": "times"}.get(name)
     least = isinstance(item, (ds.EqualTo, ds.GreaterThan, ds.GreaterThanOrEqual))
     most = isinstance(item, (ds.EqualTo, ds.LessThan, ds.LessThanOrEqual))
-    if not field or not (least or most):
+    if name not in ("physical_offset", "store_timestamp") or not (least or most):
         return wanted
-    if isinstance(value, datetime):
-        value = int((value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp() * 1000)
-    elif field == "times" and isinstance(value, int):  # the embedded engine gives microseconds
-        value //= 1000
+    slack = 0
+    if name == "store_timestamp":
+        if isinstance(value, datetime):
+            value = int((value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp() * 1_000_000)
+        value = value // 1000 if isinstance(value, int) else None  # the embedded engine gives microseconds
+        slack = 1  # a filter's time may have microseconds; the records have none
     if not isinstance(value, int):
         return wanted
-    low, high = getattr(wanted, field) or (-(2**63), 2**63 - 1)
-    # A filter's time may have microseconds; the records have none.
-    slack = 1 if field == "times" else 0
-    if least:
-        low = max(low, value - slack)
-    if most:
-        high = min(high, value + slack)
-    return attrs.evolve(wanted, offsets=(low, high)) if field == "offsets" else attrs.evolve(wanted, times=(low, high))
+    low, high = wanted.limits.get(name, (-(2**63), 2**63 - 1))
+    limits = max(low, value - slack) if least else low, min(high, value + slack) if most else high
+    return attrs.evolve(wanted, limits={**wanted.limits, name: limits})
 
 
 class TraceDataSource(CommitLogDataSource):
@@ -272,7 +249,7 @@ class TraceDataSource(CommitLogDataSource):
     def fields(self) -> pa.Schema:
         return TRACES
 
-    def read(self, part: Any) -> Iterator[pa.RecordBatch]:
+    def batches(self, part: Any) -> Iterator[pa.RecordBatch]:
         from kit.formats.commitlog.trace_contexts import trace_rows
 
         file, start, stop = part
@@ -316,10 +293,10 @@ class LogDataSource(Source):
         known = {name: file[name] for name in ("file", "path", *_KNOWN) if file.get(name) is not None}
         return ((piece, piece.end - piece.start) for piece in pieces(Piece(**known)))
 
-    def read(self, part: Any) -> Iterator[pa.RecordBatch]:
-        from kit.formats.logs.entries import batches
+    def batches(self, part: Any) -> Iterator[pa.RecordBatch]:
+        from kit.formats.logs import entries
 
-        return batches(part, self.wanted)
+        return entries.batches(part, self.wanted)
 
 
 _KNOWN: Final = ("source", "encoding", "zone_minutes", "seconds_twice")
@@ -355,7 +332,7 @@ class ConsumeQueueDataSource(Source):
     format = "rocketmq.consumequeue"
     kinds = ("consumequeue",)
 
-    def read(self, part: Any) -> Iterator[pa.RecordBatch]:
+    def batches(self, part: Any) -> Iterator[pa.RecordBatch]:
         from kit.formats.queues import consumequeue
 
         return consumequeue.units(*part)
@@ -367,7 +344,7 @@ class IndexDataSource(Source):
     format = "rocketmq.index"
     kinds = ("index",)
 
-    def read(self, part: Any) -> Iterator[pa.RecordBatch]:
+    def batches(self, part: Any) -> Iterator[pa.RecordBatch]:
         from kit.formats.queues import index
 
         return index.entries(*part)

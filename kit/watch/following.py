@@ -22,7 +22,6 @@ from kit.formats.commitlog import segments
 from kit.formats.commitlog.schema import File
 from kit.formats.logs import entries
 from kit.inventory.model import STORES, TEXTS
-from kit.rocketmq.log_layouts import files_of
 
 QUIET: Final = 1.0
 """Seconds after its last change from which the last entry of a log counts as complete."""
@@ -215,6 +214,6 @@ def _entries_end(stream: io.FileIO, place: Place, quiet: float, most: int) -> in
         return entries.line_end(stream, begin, end)
     if place.source == "mqadmin":
         return begin
-    whole = entries.last_entry(stream, begin, end, files_of(place.source))
+    whole = entries.last_entry(stream, begin, end, place.source)
     # An entry that fills a whole step is passed on in parts.
     return whole if whole > begin or end == size else entries.line_end(stream, begin, end)

@@ -24,7 +24,7 @@ from kit.evidence.files import Shrunk, open_raw, refusal
 from kit.formats.commitlog import batches, schema, segments
 from kit.formats.commitlog.schema import Wanted
 from kit.formats.queues import consumequeue, index
-from kit.inventory import mentions
+from kit.inventory import quotes
 from kit.inventory.model import Item
 
 LOG = b"2024-05-14 10:22:31 INFO main - boot success\n" * 50
@@ -266,8 +266,8 @@ def test_a_consume_queue_and_an_index_file(tmp_path, monkeypatch):
 def test_a_log_that_is_searched(tmp_path, monkeypatch):
     path = tmp_path / "x.log"
     path.write_text("".join(f"line {n} {ID if n % 1000 == 0 else ''}\n" for n in range(1, 20_001)))
-    monkeypatch.setattr(mentions, "WINDOW", 10_000)
-    real = mentions._windows
+    monkeypatch.setattr(quotes, "WINDOW", 10_000)
+    real = quotes._windows
 
     def cut(text):
         for number, data in enumerate(real(text)):
@@ -276,8 +276,8 @@ def test_a_log_that_is_searched(tmp_path, monkeypatch):
                 os.truncate(path, 100)
 
     log = Item("x.log", str(path), 0, "log", None)
-    [first, *_], counts = mentions.search([log], [[ID]])[0]
-    assert (first.line, counts) == (1000, {"x.log": 20})
-    monkeypatch.setattr(mentions, "_windows", cut)
-    found, counts = mentions.search([log], [[ID]])[0]
-    assert 0 < counts["x.log"] < 20 and found[0].line == 1000
+    [first, *_], counts = quotes.mentions([log], [[ID]])[0]
+    assert (first["line"], counts) == (1000, {"x.log": 20})
+    monkeypatch.setattr(quotes, "_windows", cut)
+    found, counts = quotes.mentions([log], [[ID]])[0]
+    assert 0 < counts["x.log"] < 20 and found[0]["line"] == 1000

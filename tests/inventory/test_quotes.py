@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from kit.inventory import inventory, mentions, quotes
+from kit.inventory import inventory, quotes
 from kit.inventory.model import Item
 
 BLOCK = 512
@@ -60,28 +60,31 @@ def text(path, content):
 
 def test_lines_are_physical_and_words_are_found_across_windows(tmp_path, monkeypatch):
     lines = [b"first", b"a " + UNIQ.encode() + b" b\r", b"", b"dedupKey=" + OFFSET.encode(), b"keys=SO1 last"]
-    found, counts = mentions.search([text(tmp_path / "a.log", b"\n".join(lines))], [[UNIQ, OFFSET, "SO1x", "SO12"]])[0]
-    assert [(m.line, m.word, m.text) for m in found] == [(2, UNIQ, f"a {UNIQ} b"), (4, OFFSET, f"dedupKey={OFFSET}")]
+    found, counts = quotes.mentions([text(tmp_path / "a.log", b"\n".join(lines))], [[UNIQ, OFFSET, "SO1x", "SO12"]])[0]
+    assert [(m["line"], m["word"], m["text"]) for m in found] == [
+        (2, UNIQ, f"a {UNIQ} b"),
+        (4, OFFSET, f"dedupKey={OFFSET}"),
+    ]
     assert counts == {"a.log": 2}
     file = text(tmp_path / "x.log", f"first\n{'x' * 500} {UNIQ}\n\n{'y' * 99} {UNIQ}".encode())
     for window in (1, 7, 64, 300, 10_000):
-        monkeypatch.setattr(mentions, "WINDOW", window)
-        found, counts = mentions.search([file], [[UNIQ]])[0]
-        assert [m.line for m in found] == [2, 4] and counts == {"x.log": 2}
+        monkeypatch.setattr(quotes, "WINDOW", window)
+        found, counts = quotes.mentions([file], [[UNIQ]])[0]
+        assert [m["line"] for m in found] == [2, 4] and counts == {"x.log": 2}
 
 
 def test_a_key_stands_alone_and_of_a_loop_first_and_last_lines_are_kept(tmp_path):
     lines = ["SO20260001", "xSO2026", "(SO2026)", "key=SO2026,", "SO2026", "order-SO2026:"]
-    found, _ = mentions.search([text(tmp_path / "a.log", "\n".join(lines).encode())], [["SO2026"]])[0]
-    assert [lines[each.line - 1] for each in found] == lines[2:]
+    found, _ = quotes.mentions([text(tmp_path / "a.log", "\n".join(lines).encode())], [["SO2026"]])[0]
+    assert [lines[each["line"] - 1] for each in found] == lines[2:]
     lines = [b"%d %s\n" % (n, OFFSET.encode()) for n in range(1, 1001)]
-    found, counts = mentions.search([text(tmp_path / "a.log", b"".join(lines))], [[OFFSET]], most=8)[0]
+    found, counts = quotes.mentions([text(tmp_path / "a.log", b"".join(lines))], [[OFFSET]], most=8)[0]
     assert counts == {"a.log": 1000}
-    assert [m.line for m in found] == [1, 2, 3, 4, 5, 6, 999, 1000]
+    assert [m["line"] for m in found] == [1, 2, 3, 4, 5, 6, 999, 1000]
     (tmp_path / "gbk.log").write_text(f"一\n二 {UNIQ}\n", encoding="gb18030")
     gbk = Item("gbk.log", str(tmp_path / "gbk.log"), 0, "log", None, detail={"encoding": "gb18030"})
     texts = [gbk, text(tmp_path / "empty.log", b""), text(tmp_path / "s.log", b"k7 k7")]
-    [(found, counts), nothing] = mentions.search(texts, [[UNIQ, "k7"], ["k7"]])
+    [(found, counts), nothing] = quotes.mentions(texts, [[UNIQ, "k7"], ["k7"]])
     assert nothing == ([], {})
     assert counts == {"gbk.log": 1}
-    assert (found[0].line, found[0].text) == (2, f"二 {UNIQ}")
+    assert (found[0]["line"], found[0]["text"]) == (2, f"二 {UNIQ}")

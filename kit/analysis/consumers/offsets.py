@@ -47,7 +47,7 @@ def copies(facts: Facts) -> list[Row]:
 
 def admin_queues(facts: Facts) -> list[Row]:
     """Return the rows of the table `admin_queues`."""
-    return facts.rows("admin_queues") if facts.files.of_mqadmin() else []
+    return facts.rows("admin_queues") if facts.files.of_outputs("mqadmin") else []
 
 
 def first_stored(facts: Facts, topic: str) -> dict[tuple[str, int], int]:

@@ -67,7 +67,7 @@ def reported(facts: Facts) -> Row | None:
     """Return the row of `reported_end` of a slave's brokerStatus, `behind` None where no ledger names one broker's
     records; with `whole`: all are in front of the end, and another broker than theirs was asked (-b).
     """
-    rows = facts.rows("reported_end") if facts.files.of_mqadmin() and slaves(facts) else []
+    rows = facts.rows("reported_end") if facts.files.of_outputs("mqadmin") and slaves(facts) else []
     if not rows:
         return None
     behind = rows[0]["behind"] if rows[0]["one_host"] else None

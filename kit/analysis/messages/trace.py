@@ -21,7 +21,7 @@ from kit.evidence.failure import Failure
 from kit.formats.commitlog.schema import as_dict
 from kit.formats.printed_times import utc, utc_text
 from kit.i18n import labels
-from kit.inventory import mentions
+from kit.inventory import quotes
 from kit.rocketmq import ids, names, stages
 from kit.tables.facts import Facts
 
@@ -59,7 +59,7 @@ def traces(case: Case, ids: Iterable[str]) -> list[dict[str, Any]]:
     """Return the lives of several messages, each as `trace` does; their records and lines are searched for once."""
     lives = records_of(case.facts, ids)
     texts = [item for item in case.facts.files.of_kind(*TEXTS, replicas=False) if item.has_lines]
-    lines = mentions.search(texts, [words(life) for life in lives])
+    lines = quotes.mentions(texts, [words(life) for life in lives])
     return [_life(case, *each) for each in zip(lives, lines, strict=True)]
 
 
@@ -81,7 +81,7 @@ def words(life: Row) -> set[str]:
     return words.union(*((r["keys"] or "").split() for r in life["records"]))
 
 
-def _life(case: Case, life: Row, quoted: mentions.Mentions) -> dict[str, Any]:
+def _life(case: Case, life: Row, quoted: quotes.Mentions) -> dict[str, Any]:
     facts, asked, keys, records, ops = case.facts, life["id"], life["uniq_keys"], life["records"], life["ops"]
     handled = _handled(facts, keys, records, asked)
     # Entries of the message trace topic about it, or of the record with this id.
@@ -97,13 +97,12 @@ def _life(case: Case, life: Row, quoted: mentions.Mentions) -> dict[str, Any]:
         consumers = []
     missing = [] if told and not records else [*_gaps(facts, asked, records, ops, handled)]
     lines, counts = quoted
-    kept = Counter(mention.file for mention in lines)
+    kept = Counter(line["file"] for line in lines)
     more = ((file, n) for file, n in counts.items() if kept[file] < n)
     missing += [_gap("unquoted", file=file, count=n, kept=kept[file]) for file, n in more]
-    mentioned = [{"file": m.file, "line": m.line, "text": m.text, "word": m.word} for m in lines]
     lists = {
         "records": records, "ops": ops, "handled": handled, "consumers": consumers, "traces": told,
-        "mentions": mentioned, "gaps": missing,
+        "mentions": lines, "gaps": missing,
     }  # fmt: skip
     plain = {name: [_plain(row, facts.lang) for row in rows] for name, rows in lists.items()}
     return {"id": asked, "kind": _kind(asked, keys, records), "uniq_keys": keys, **plain}
@@ -130,7 +129,7 @@ def _gaps(facts: Facts, asked: str, records: list[Row], ops: list[Row], handled:
         end = max((row["last"] for row in facts.rows("store_extent") if row["last"]), default=None)
         yield from gaps(records, ops, end)
         yield from _unhandled(facts, records, handled, end)
-    if 0 < len(asked) < mentions.MIN_KEY:
+    if 0 < len(asked) < quotes.MIN_KEY:
         yield _gap("short-key")
 
 

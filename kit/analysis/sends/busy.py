@@ -200,5 +200,5 @@ def window(facts: Facts) -> tuple[dt.datetime, dt.datetime] | None:
 
 def host_metrics(facts: Facts, *names: str) -> pd.DataFrame:
     """Return the host metrics of these names (the columns of the table `host_metrics`)."""
-    metrics = facts("host_metrics") if facts.files.of_metrics() else pd.DataFrame(columns=pd.Index(METRICS))
+    metrics = facts("host_metrics") if facts.files.of_outputs("metrics") else pd.DataFrame(columns=pd.Index(METRICS))
     return metrics[metrics["name"].isin(names)].reset_index(drop=True)

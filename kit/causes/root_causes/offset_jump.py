@@ -124,7 +124,7 @@ def _hints(facts: Facts, observed: Observed, jump: Row | None) -> None:
         small = _seen(facts, group, "offset-too-small", "offset-corrected", "pull-offset-illegal", "pull-offset-fixed")
         observed.values["corrected"] = small.count
         observed.quotes["corrected"] = refs.quote(facts, small, 2)
-    if behind := facts.rows("behind_first") if facts.files.of_mqadmin() else []:
+    if behind := facts.rows("behind_first") if facts.files.of_outputs("mqadmin") else []:
         waiting = [row["first"] - row["offset"] for row in behind if row["first"] is not None]
         observed.values |= {"front_group": behind[0]["group"], "front_topic": behind[0]["topic"]}
         in_front = sum(waiting) if len(waiting) == len(behind) else None

@@ -181,13 +181,11 @@ class Rows:
 
     def keep(self) -> None:
         """Drop the rows that a filter excludes before any column is built."""
-        wanted = self.wanted
         mask = np.ones(len(self), bool)
-        for name, limits in (("physical_offset", wanted.offsets), ("store_timestamp", wanted.times)):
-            if limits:
-                mask &= (self.records[name] >= limits[0]) & (self.records[name] <= limits[1])
-        if wanted.topics is not None:
-            mask &= self.in_topics(wanted.topics)
+        for name, (low, high) in self.wanted.limits.items():
+            mask &= (self.records[name] >= low) & (self.records[name] <= high)
+        if self.wanted.topics is not None:
+            mask &= self.in_topics(self.wanted.topics)
         if not mask.all():
             self.take(np.flatnonzero(mask))
 
@@ -273,7 +271,7 @@ class Rows:
     def bodies(self) -> Iterator[tuple[int, int, pa.Array]]:
         """Yield (first row, row behind the last, bodies as the application wrote them), some 32 MiB at a time."""
         if not self.records["body_codec"].any():
-            yield 0, len(self), self._strings("body")
+            yield 0, len(self), binary(self.buf, self.records["body"], self.records["body_size"])
             return
         first = size = 0
         unpacked: list[bytes | None] = []
@@ -340,9 +338,6 @@ class Rows:
     def _mark(self, rows: np.ndarray | None, mark: int) -> None:
         if rows is not None:
             self.records["mark"][rows] |= mark
-
-    def _strings(self, name: str) -> pa.BinaryArray:
-        return binary(self.buf, self.records[name], self.records[f"{name}_size"])
 
     def _numbered(self, name: str) -> tuple[np.ndarray, pa.BinaryArray]:
         """Return the number of each string of a field, and the different strings."""

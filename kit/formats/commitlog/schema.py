@@ -2,6 +2,7 @@
 describe it.
 """
 
+from collections.abc import Mapping
 from typing import Final
 
 import pyarrow as pa
@@ -62,7 +63,8 @@ PAD: Final = 16 << 20
 
 @frozen
 class Wanted:
-    """A request for records: columns, and filters that every row must pass (times in ms, both ends included).
+    """A request for records: columns, and filters that every row must pass: `limits` of the physical offset and of the
+    store time (ms), both ends included.
 
     `body_topics`: only records of these topics have their body, as stored; others have null (None: every record has
     it, unpacked).
@@ -70,8 +72,7 @@ class Wanted:
 
     columns: tuple[str, ...]
     topics: frozenset[str] | None = None
-    offsets: tuple[int, int] | None = None
-    times: tuple[int, int] | None = None
+    limits: Mapping[str, tuple[int, int]] = {}
     body_topics: frozenset[str] | None = None
 
 

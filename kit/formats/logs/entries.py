@@ -22,7 +22,7 @@ from kit.formats.logs.times import NO_ZONE, Times, instants, parse
 from kit.formats.logs.wrapped import STACK, unwrapped
 from kit.formats.printed_times import NANO_LAST_MS
 from kit.rocketmq import catalogue
-from kit.rocketmq.log_layouts import LAYOUTS, SLUGS, Files
+from kit.rocketmq.log_layouts import LAYOUTS, SLUGS
 
 WINDOW: Final = 8 << 20
 MANY: Final = 1 << 20
@@ -56,7 +56,7 @@ _OF_BROKER: Final = np.array([*(row.of == "broker" for row in LAYOUTS), False])
 class _Window:
     """Lines and entries of some bytes of a file; `starts` and `ends` are places in `text`, `origins` in the file.
 
-    `next` is where the file goes on, `complete` how many lines are whole, `heads` the first line of each entry.
+    `next` is where the file goes on; `heads` is the first line of each entry, `after` the line behind it.
     """
 
     text: bytes
@@ -64,9 +64,9 @@ class _Window:
     ends: np.ndarray
     origins: np.ndarray
     next: int
-    complete: int
     matches: Matches
     heads: np.ndarray
+    after: np.ndarray
 
 
 def batches(piece: Piece, options: Options) -> Iterator[pa.RecordBatch]:
@@ -93,11 +93,11 @@ def batches(piece: Piece, options: Options) -> Iterator[pa.RecordBatch]:
             # The last entry may go on: it is read again, unless it fills the window.
             inside = count == 1 and not done and not searching
             stop = int(beyond[0]) if beyond.size else count if whole or inside or searching else count - 1
-            end = int(window.heads[stop]) if stop < count else window.starts.size if whole else window.complete
             if stop > first:
-                yield _batch(_Entries.of(window, first, stop, end), line, piece, options)
+                yield _batch(window, slice(first, stop), line, piece, options)
             if done:
                 return
+            end = int(window.after[stop - 1])
             at = int(window.origins[end]) if end < window.starts.size else window.next
             line += end
 
@@ -171,22 +171,23 @@ def _clip(values: pa.Array) -> pa.Array:
 
 
 def _window(file: io.FileIO, at: int, size: int, piece: Piece, inside: bool) -> _Window:
-    text, cuts, after = _filled(file, at, size)
+    text, cuts, behind = _filled(file, at, size)
     starts, ends = lines(text)
     origins = at + starts
     for place, removed in cuts:
         origins[starts >= place] += removed
-    complete = starts.size - (not text.endswith(b"\n"))
+    # Where the file goes on, the last line may too.
+    complete = starts.size - (behind < size and not text.endswith(b"\n"))
     if piece.source == "mqadmin":
         matches, heads = Matches(np.full(starts.size, -1, np.int16), starts), np.arange(starts.size)
     else:
-        if at == 0 and after >= size:
+        if at == 0 and behind >= size:
             text = source_code.tidied(text)
             starts, ends = lines(text)
         text, starts, ends = unwrapped(text, starts, ends, piece.layouts)
         matches = classify(text, starts, ends, piece.layouts)
         heads = fold(text, starts, ends, matches.row, inside=inside)
-    return _Window(text, starts, ends, origins, after, complete, matches, heads)
+    return _Window(text, starts, ends, origins, behind, matches, heads, np.append(heads[1:], complete))
 
 
 def fold(text: bytes, starts: np.ndarray, ends: np.ndarray, row: np.ndarray, *, inside: bool = False) -> np.ndarray:
@@ -209,62 +210,24 @@ def fold(text: bytes, starts: np.ndarray, ends: np.ndarray, row: np.ndarray, *, 
     return np.append(np.flatnonzero(~(below & above)), headed)
 
 
-@attrs.frozen
-class _Entries:
-    """Entries of a window: the first line of each, the line behind each, and where the message of each begins."""
+def _batch(window: _Window, chosen: slice, line: int, piece: Piece, options: Options) -> pa.RecordBatch:
+    """Return the columns of some entries of a window; `line` is the number of its first line."""
+    text, starts, ends, matches = window.text, window.starts, window.ends, window.matches
+    heads, after = window.heads[chosen], window.after[chosen]
+    begins = np.minimum(matches.message[heads], ends[heads])
+    below = np.where(after > heads + 1, starts[np.minimum(heads + 1, starts.size - 1)], ends[heads])
+    printed = ranges(text, begins, ends[heads]), ranges(text, below, ends[after - 1])
 
-    window: _Window
-    heads: np.ndarray
-    after: np.ndarray
-    begins: np.ndarray
-
-    @classmethod
-    def of(cls, window: _Window, first: int, stop: int, end: int) -> _Entries:
-        """Return the entries first..stop of a window, of which the last one ends before line `end`."""
-        heads = window.heads[first:stop]
-        begins = np.minimum(window.matches.message[heads], window.ends[heads])
-        return cls(window, heads, np.append(window.heads[first + 1 : stop], end), begins)
-
-    def printed(self) -> tuple[pa.BinaryArray, pa.BinaryArray]:
-        """Return the message of each entry and what is folded below it, as bytes of the file."""
-        text, starts, ends = self.window.text, self.window.starts, self.window.ends[self.heads]
-        several = self.after > self.heads + 1
-        begins = np.where(several, starts[np.minimum(self.heads + 1, starts.size - 1)], ends)
-        return ranges(text, self.begins, ends), ranges(
-            text, begins, np.where(several, self.window.ends[self.after - 1], ends)
-        )
-
-    def texts(self, message: pa.BinaryArray, folded: pa.BinaryArray) -> tuple[pa.Array, pa.Array]:
-        """Return the same as users see them."""
-        message, trace = _clip(message), _clip(pc.replace_substring(folded, b"\r\n", b"\n"))
-        if STACK.encode() in self.window.text:
-            parts = [each.partition(STACK.encode()) for each in message.to_pylist()]
-            message = pa.array([part[0] for part in parts], pa.binary())
-            stacks = zip((part[2] for part in parts), trace.to_pylist(), strict=True)
-            trace = pa.array([b"\n".join(filter(None, both)) for both in stacks], pa.binary())
-        return message, trace
-
-    def whole(self, entries: np.ndarray, prefix: bool) -> pa.BinaryArray:
+    def whole(entries: np.ndarray, prefix: bool) -> pa.BinaryArray:
         """Return the message of each of these entries and what is folded below it, behind its prefix if asked."""
-        begins = self.window.starts[self.heads[entries]] if prefix else self.begins[entries]
-        return ranges(self.window.text, begins, np.minimum(self.window.ends[self.after[entries] - 1], begins + CAP))
+        at = starts[heads[entries]] if prefix else begins[entries]
+        return ranges(text, at, np.minimum(ends[after[entries] - 1], at + CAP))
 
-    def events(self, *printed: pa.BinaryArray) -> tuple[np.ndarray, np.ndarray]:
-        """Return (entry, event) pairs."""
-        rows, event = known_texts().find(*printed)
-        keep = confirmed(rows, event, self.whole)
-        return rows[keep], event[keep]
-
-
-def _batch(entries: _Entries, line: int, piece: Piece, options: Options) -> pa.RecordBatch:
-    """Return the columns of entries; `line` is the number of their window's first line."""
-    matches, heads = entries.window.matches, entries.heads
     rows = matches.row[heads]
-    texts = entries.printed()
-    message, trace = (_strings(each, piece.encoding) for each in entries.texts(*texts))
+    message, trace = (_strings(each, piece.encoding) for each in _shown(*printed, stacks=STACK.encode() in text))
     trace = pc.ascii_rtrim(trace, "\n")
-    printed = matches.column("ts", heads)
-    times = parsed(printed, rows)
+    stamps = matches.column("ts", heads)
+    times = parsed(stamps, rows)
     repeats = times.fraction == times.ms // 1000 % 60 if piece.seconds_twice is None else piece.seconds_twice
     twice = _TWICE[rows] & repeats
     slugs = np.where(_TWICE[rows] & ~twice, _OTHERWISE[rows], _SLUG[rows])
@@ -274,9 +237,9 @@ def _batch(entries: _Entries, line: int, piece: Piece, options: Options) -> pa.R
     columns: list[pa.Array] = [
         _same(piece.file, rows.size),
         pa.array(line + heads, pa.int32()),
-        pa.array(entries.after - heads, pa.int32()),
+        pa.array(after - heads, pa.int32()),
         _instants(local, times.east, rows, piece, options),
-        _strings(printed, piece.encoding),
+        _strings(stamps, piece.encoding),
         *(_coded(_strings(matches.column(name, heads), piece.encoding)) for name in ("level", "thread", "logger")),
         _same(piece.source, rows.size),
         message,
@@ -284,14 +247,27 @@ def _batch(entries: _Entries, line: int, piece: Piece, options: Options) -> pa.R
         pa.DictionaryArray.from_arrays(pa.array(slugs), _ALL_SLUGS),
     ]
     if options.events:
-        entry, event = entries.events(*texts)
+        entry, event = known_texts().find(*printed)
+        is_one = confirmed(entry, event, whole)
+        entry, event = entry[is_one], event[is_one]
         counts = np.append(0, np.cumsum(np.bincount(entry, minlength=heads.size))).astype(np.int32)
         columns.append(pa.ListArray.from_arrays(pa.array(counts), _EVENTS.take(pa.array(event))))
-        columns.append(pa.array(entries.window.origins[heads], pa.int64()))
+        columns.append(pa.array(window.origins[heads], pa.int64()))
     return pa.RecordBatch.from_arrays(columns, names=options.schema.names)
 
 
 # --- columns ---------------------------------------------------------------------------------------------------------
+
+
+def _shown(message: pa.BinaryArray, folded: pa.BinaryArray, *, stacks: bool) -> tuple[pa.Array, pa.Array]:
+    """Return messages and what is folded below them as users see them. `stacks`: some messages hold one of their own."""
+    message, trace = _clip(message), _clip(pc.replace_substring(folded, b"\r\n", b"\n"))
+    if stacks:
+        parts = [each.partition(STACK.encode()) for each in message.to_pylist()]
+        message = pa.array([part[0] for part in parts], pa.binary())
+        traces = zip((part[2] for part in parts), trace.to_pylist(), strict=True)
+        trace = pa.array([b"\n".join(filter(None, both)) for both in traces], pa.binary())
+    return message, trace
 
 
 def _strings(values: pa.Array, encoding: str | None) -> pa.Array:
@@ -356,28 +332,21 @@ def _instants(ms: np.ndarray, east: np.ndarray, rows: np.ndarray, piece: Piece, 
 STEP: Final = 64 << 10
 
 
-def last_entry(file: io.FileIO, begin: int, end: int, layouts: Files) -> int:
+def last_entry(file: io.FileIO, begin: int, end: int, source: str) -> int:
     """Return where the last entry that starts in `[begin, end)` starts; `begin` must be the start of a line.
 
     Everything before that place is complete: the entry that starts there shows that the one above gets no more lines.
     """
-    size = STEP
-    while True:
-        start = max(begin, end - size)
-        raw = os.pread(file.fileno(), end - start, start)
-        starts, ends = lines(raw)
-        if start > begin:
-            starts, ends = starts[1:], ends[1:]  # the first of these lines began earlier
-        if starts.size:
-            text, begins, stops = unwrapped(raw, starts, ends, layouts)
-            row = classify(text, begins, stops, layouts).row
-            if (row >= 0).any():
-                return start + int(starts[np.flatnonzero(row >= 0)[-1]])
-            if start == begin:  # No line has a layout: each is an entry of its own, but for stack traces.
-                return start + int(starts[fold(text, begins, stops, row)[-1]])
-        elif start == begin:
-            return begin
+    piece, size = Piece("", "", source=source), STEP
+    while begin < end:
+        at = begin if end - size <= begin else line_feed(file, end - size, end) + 1
         size *= 8
+        if at < end:
+            window = _window(file, at, end, piece, inside=False)
+            headed = window.heads[window.matches.row[window.heads] >= 0]
+            if headed.size or at == begin:
+                return int(window.origins[headed[-1] if headed.size else window.heads[-1]])
+    return begin
 
 
 def line_end(file: io.FileIO, begin: int, end: int) -> int:

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from kit.evidence.files import open_raw
+from kit.evidence.files import beginning
 from kit.formats.printed_times import NANO_LAST_MS
 from kit.formats.values import TIMESTAMP, columns_of
 from kit.rocketmq import binary_format as f
@@ -92,8 +92,7 @@ def units(file: str, path: str) -> Iterator[pa.RecordBatch]:
 
     `problem`: `size` or `offset` if a unit cannot point to a record, `order` if it points before its predecessor.
     """
-    with open_raw(path) as stream:
-        buf = np.fromfile(stream, np.uint8)
+    buf = np.frombuffer(beginning(path), np.uint8)
     kind, topic, queue_id, base = _of(file, buf[:SNIFFED])
     dtype = _UNITS[kind]
     table = _units(buf, dtype)

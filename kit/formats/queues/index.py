@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from kit.evidence.files import Damaged, open_raw
+from kit.evidence.files import Damaged, beginning
 from kit.formats.values import TIMESTAMP, columns_of
 from kit.rocketmq import binary_format as f
 
@@ -68,8 +68,7 @@ def _fits(buf: np.ndarray, facts: dict[str, int], count: int) -> bool:
 
 def entries(file: str, path: str) -> Iterator[pa.RecordBatch]:
     """Yield the entries. Raise `Damaged` for an impossible header or number of slots."""
-    with open_raw(path) as stream:
-        buf = np.fromfile(stream, np.uint8)
+    buf = np.frombuffer(beginning(path), np.uint8)
     facts = header(buf)
     if facts is None:
         raise Damaged("header")

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from kit.evidence.files import Damaged, open_readonly
+from kit.evidence.files import Damaged, beginning
 from kit.formats import printed_times
 from kit.formats.patterns import patterns
 from kit.formats.tables import delimited
@@ -61,9 +61,8 @@ def parse_override(text: str) -> tuple[str, dict[str, str]]:
 def declared(path: Path, size: int, detail: dict[str, Any], chosen: dict[str, str]) -> dict[str, Any]:
     """Return a table's details with the columns that the user named. Raise `ValueError` for an unknown one."""
     if "dialect" not in detail:
-        with open_readonly(path) as stream:
-            head = stream.read(delimited.SAMPLE)
-        detail = {"dialect": _dialect(head, size), "columns": {}, "month_first": False, "role": None} | detail
+        dialect = _dialect(beginning(path, delimited.SAMPLE), size)
+        detail = {"dialect": dialect, "columns": {}, "month_first": False, "role": None} | detail
     names = delimited.names_of(path, detail["dialect"])
     columns = {field: name for field, name in chosen.items() if field != "role"}
     if missing := sorted(set(columns.values()) - set(names)):

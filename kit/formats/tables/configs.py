@@ -99,15 +99,12 @@ def _unescape(text: str) -> str:
 
 def configs(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[dict[str, Any]]:
     """Return the rows of `configs` from one file. Raise `ValueError` if its JSON is damaged."""
-    text = data.decode("utf-8-sig", "replace")
-    if kind in ("broker_conf", "text"):
-        backup = kind == "broker_conf" and _is_backup(file)
+    text, is_conf = data.decode("utf-8-sig", "replace"), kind == "broker_conf"
+    if is_conf or kind == "text":
         # A fence around a pasted file (```conf) is no setting.
-        conf = kind == "broker_conf"
-        given = (pair for pair in properties(text) if pair[1] in BROKER_SETTINGS or (conf and pair[1][0].isalnum()))
-        return [
-            _setting(file, line, "broker.conf", None, name, value) | {"backup": backup} for line, name, value in given
-        ]
+        given = (each for each in properties(text) if each[1] in BROKER_SETTINGS or (is_conf and each[1][0].isalnum()))
+        rows = [_setting(file, line, "broker.conf", None, name, value) for line, name, value in given]
+        return [row | {"backup": is_conf and _is_backup(file)} for row in rows]
     if detail["name"] not in ("topics", "subscriptionGroup", "consumerFilter", "exportConfigs"):
         return []
     whole, lines = parse_json(text), Lines(text)
@@ -146,10 +143,8 @@ def offsets(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[d
     if kind == "checkpoint":
         fields = zip(_CHECKPOINT, struct.unpack(">5q", data[:40]), strict=True) if len(data) >= 40 else ()
         rows: Iterable[Offset] = (("checkpoint", field, None, None, value, None) for field, value in fields if value)
-    elif detail["name"] in OFFSETS:
-        rows = _stored(data.decode("utf-8-sig", "replace"))
     else:
-        rows = ()
+        rows = _stored(data.decode("utf-8-sig", "replace")) if detail["name"] in OFFSETS else ()
     backup = kind != "checkpoint" and detail["backup"]
     return [
         {"file": file, "kind": of, "topic": topic, "group": group, "queue_id": integer(queue, 32), "value": integer(value), "backup": backup, "line": line}

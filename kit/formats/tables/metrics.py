@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from kit.evidence.files import numbered_lines, open_readonly
+from kit.evidence.files import beginning, numbered_lines
 from kit.formats import printed_times
 from kit.formats.patterns import byte_patterns, forms, patterns
 from kit.formats.printed_times import MONTHS
@@ -48,8 +48,7 @@ def of_line(line: str) -> str | None:
 
 def read(path: str | Path, zone: Callable[[int], int]) -> Iterator[dict[str, Any]]:
     """Yield the rows of `metrics` in one file. `zone(ms as printed)` gives ms since 1970 for times without a zone."""
-    with open_readonly(path) as stream:
-        head = stream.read(_SEVERAL + 1)
+    head = beginning(path, _SEVERAL + 1)
     named = origins(head if len(head) <= _SEVERAL else head[:_EXAMINED])
     for origin in named:
         for line, (time, subject, name, value) in _READERS[origin](_lines(path, origin if len(named) > 1 else None)):

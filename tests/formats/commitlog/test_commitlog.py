@@ -86,7 +86,7 @@ def test_tasks_cover_each_byte_of_each_file_once(monkeypatch):
     sizes = {"a": 1 << 30, "b": 5, "c": 200 << 20, "d": 0, "e": 1}
     monkeypatch.setattr(segments, "examine", lambda file, *_: schema.File(file, file, sizes[file], sizes[file], 0, 0))
     files = json.dumps([{"file": name, "path": name} for name in sizes])
-    tasks = sources.CommitLogDataSource({"files": files}).tasks()
+    tasks = sources.CommitLogDataSource({"files": files}).partitions()
     for name, size in sizes.items():
         ranges = [(start, stop) for task in tasks for file, (_, start, stop) in task.parts if file == name]
         assert [start for start, _ in ranges] == [0, *(stop for _, stop in ranges[:-1])][: len(ranges)]
@@ -114,8 +114,8 @@ def test_filters_narrow_what_is_read():
     for item in (*topics, GreaterThan(("store_timestamp",), noon), LessThanOrEqual(("physical_offset",), 9)):
         wanted = sources.narrow(wanted, item)
     assert wanted.topics == {"a"}
-    assert wanted.times is not None and wanted.times[0] <= noon.timestamp() * 1000 <= wanted.times[0] + 1
-    assert wanted.offsets is not None and wanted.offsets[1] == 9
+    assert wanted.limits["store_timestamp"][0] <= noon.timestamp() * 1000 <= wanted.limits["store_timestamp"][0] + 1
+    assert wanted.limits["physical_offset"][1] == 9
     assert sources.narrow(wanted, EqualTo(("keys",), "k")) == wanted
 
 
