@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
+from shlex import quote
 from typing import Any, Final
 
 import attrs
@@ -46,7 +47,7 @@ def of(case: Case) -> list[Damage]:
         # Stores of brokers that the logs do not show, and of several with one name, if a command read both.
         lost += [damage("foreign", **row) for row in case.facts.rows("foreign_stores")]
         lost += [damage("same_name", **row) for row in case.facts.rows("same_names")]
-    lost += [damage("one_line", file=file, path=path) for file, path in _one_line(case)]
+    lost += [damage("one_line", file=file, path=path, quoted=quote(file)) for file, path in _one_line(case)]
     lost += [damage("values", file=file, count=count) for file, count in _out_of_range(case).items()]
     case.folder("config_files")  # all else that may be unread was read above
     lost += [damage("not_read", file=each.file, why=each.say(case.lang)) for each in case.unread()]

@@ -167,10 +167,10 @@ def test_disagreeing_copies_count_once_and_damage_names_its_range(tmp_path, trut
     put(tmp_path / "damaged" / "e" / "link", "").unlink()
     (tmp_path / "damaged" / "e" / "link").symlink_to("/etc/hostname")
     searched = '[{"line": "CODE: 2  DESC: [TIMEOUT_CLEAN_QUEUE]broker busy"}]'
-    damaged = unreadable.of(opened(tmp_path / "damaged", {"cut": cut, "loki.json": searched, "topics.json": torn}))
-    assert "jq -c '.[]' loki.json" in damaged[2].sentence
+    damaged = unreadable.of(opened(tmp_path / "damaged", {"cut": cut, "lo ki.json": searched, "topics.json": torn}))
+    assert "jq -c '.[]' 'lo ki.json'" in damaged[2].sentence
     assert [(d.file, d.label, d.start, d.end) for d in damaged] == [
-        ("cut", "truncated", at, at + 50), ("link", "not_read", None, None), ("loki.json", "one_line", None, None),
+        ("cut", "truncated", at, at + 50), ("link", "not_read", None, None), ("lo ki.json", "one_line", None, None),
         ("topics.json", "not_read", None, None),
     ]  # fmt: skip
 

@@ -31,7 +31,7 @@ FIXES: Final = {
     "half-topic": "half_topic",
 }  # fmt: skip
 """The remedy of each explanation."""
-PRINTED = 500
+PRINTED: Final = 500
 SLOW_TIMED = ("put-slow-in-lock", "put-slow", "flush-slow")
 """What store/CommitLog and DefaultMessageStore print of a single write of so many ms or more."""
 SLOW = (*SLOW_TIMED, "mmap-timeout", "transient-pool-short")

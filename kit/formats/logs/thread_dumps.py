@@ -53,11 +53,8 @@ def sniff(head: bytes) -> bool:
 def parse(text: str) -> list[Thread]:
     """Return the threads of every dump in a text, whatever surrounds them; broken or unknown lines are skipped."""
     threads: list[Thread] = []
-    dump, date_line, part = (
-        -1,
-        -9,
-        "",
-    )  # `threads`, `deadlock` (the report below them) or `status` (RocketMQ's own form)
+    dump, date_line = -1, -9
+    part = ""  # of a dump: `threads`, `deadlock` (the report below them), `status` (RocketMQ's own form)
     time: dt.datetime | None = None
     last: Thread | None = None
     for number, raw in enumerate(text.split("\n"), 1):
