@@ -62,8 +62,8 @@ def pair(group: str, topic: str, queues: list[Course]) -> Pair:
     (two looks, or no lag), held_up (the one queue in which much waits at last, and not less than at first, else None).
     part (the queues that fall behind, or in which much waits at a single look, as a pair with `going_on`, the others, in
     none of which a tenth as much waits; None without them).
-    Of a single look: behind_everywhere (much waits in every queue, each was consumed from), untouched (queues in which
-    much waits and nothing was handled, while another is at its end).
+    Of a single look: behind_everywhere (much waits in every queue, each was consumed from). At one look, or for long:
+    untouched (queues in which much waits and nothing was handled, while another is at its end).
     """
     p = Pair(group=group, topic=topic, queues=queues, name=f"{topic}@{group}", client=None)
     p.lag, p.peak = sum(q.last_lag for q in queues), sum(q.peak for q in queues)
@@ -88,7 +88,8 @@ def pair(group: str, topic: str, queues: list[Course]) -> Pair:
     p.behind_everywhere = len(far) == len(queues)
     p.held_up = next((q for q in alone if q in far or (q.grew and q.last_lag > SMALL and not q.never_handled)), None)
     goes_on = any(q.last_lag <= LEAST and not q.never_handled for q in queues)
-    p.untouched = [q for q in full if q.never_handled] if goes_on else []
+    untouched = [q for q in queues if q.never_handled and q.last_lag > SMALL and (q in near or q.stands)]
+    p.untouched = untouched if goes_on else []
     slow = [q for q in active if q.grew and q.last_lag > SMALL] or (far if len(far) > 1 else [])
     going_on = [q for q in active or queues if q not in slow]
     p.part = None
@@ -167,8 +168,8 @@ def rested(queue: Stuck) -> bool:
 
 
 def untouched(facts: Facts, group: str | None) -> tuple[dict[str, Any], tuple[Ref, ...]]:
-    """Return the queues of a group (None: any) of which nothing was ever handled while others move on, by offsets of
-    one time only, as values of a sentence, and the line that shows it: of the topic in which most waits. looked_twice:
+    """Return the queues of a group (None: any) of which nothing was ever handled while others move on, as values of a
+    sentence, and the line that shows it: of the topic in which most waits. looked_twice:
     the offsets of it (None: of each) are known at two times.
     """
     own = [p for p in pairs(facts) if group in (None, p.group)]

@@ -107,6 +107,13 @@ def differing(facts: Facts) -> dict[str, list[Pair]]:
     return differ
 
 
+def misled_by(facts: Facts, group: str) -> tuple[str, ...]:
+    """Return the root causes by which queues of a group get clients that do not pull them, as far as signs are there."""
+    doubled = {row["group"] for row in facts.rows("doubled_connections")}
+    signs = {"duplicate-client-id": doubled, "subscription-mismatch": differing(facts)}
+    return tuple(cause for cause, groups in signs.items() if group in groups)
+
+
 def words(subscription: Subscription) -> str:
     """Return what a client subscribes to as one text."""
     return ", ".join(f"{topic} ({expression})" for topic, expression in subscription.topics.items())

@@ -83,6 +83,8 @@ def observe(facts: Facts) -> Observed:
         queue_ids = lag.ids(share.queues, share.queues + share.going_on)
         observed.values |= {"queue_ids": queue_ids, "queues": len(queue_ids), "others": len(share.going_on)}
     _listener(facts, observed, group, worst, best)
+    if worst and not observed.quotes["slow-listener"]:
+        observed.consequence_of = members.misled_by(facts, worst.group)
     _statistics(facts, observed, worst.group if worst else None)
     if in_hand:
         most = max(in_hand, key=lambda s: s.high_count)

@@ -95,9 +95,7 @@ def _stuck(facts: Facts, queue: lag.Stuck, message: Message, *, stands: bool) ->
             "blocked": message.get("why") in ("endless", "deadlock"), "suspended": message.get("why") == "suspended",
         }  # fmt: skip
     if not message:
-        doubled = {row["group"] for row in facts.rows("doubled_connections")}
-        why = {"duplicate-client-id": doubled, "subscription-mismatch": members.differing(facts)}
-        observed.consequence_of = tuple(cause for cause, groups in why.items() if queue.group in groups)
+        observed.consequence_of = members.misled_by(facts, queue.group)
     if at.empty and "no_owner" not in message:
         topic, broker = quote(queue.topic), quote(queue.broker or "BROKER")
         at_queue = f"-t {topic} -b {broker} -i {queue.queue_id} -o {queue.offset}"
