@@ -1,6 +1,4 @@
-"""Causes that are easily confused, and how to tell them apart, collected from the causes. `python -m
-kit.causes.look_alikes` prints docs/look-alikes.md.
-"""
+"""Causes that are easily confused, told apart. `python -m kit.causes.look_alikes` prints docs/look-alikes.md."""
 
 from collections.abc import Collection
 from typing import Final

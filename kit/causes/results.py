@@ -1,6 +1,4 @@
-"""What `kit.triage` found, kept in the workspace: findings in every language and the small tables behind the charts.
-Reading them needs no Spark.
-"""
+"""What `kit.triage` found, kept in the workspace: findings in every language, the tables of charts. Needs no Spark."""
 
 from __future__ import annotations
 

@@ -84,10 +84,13 @@ class RemedyTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Figure(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True):
-    """A number that a cause reports. `values`: what the report writes for the kit's own names in it."""
+    """A number that a cause reports. `values`: what the report writes for the kit's own names in it; `of`: what its
+    parts are of.
+    """
 
     en: str
     zh: str
+    of: T | None = None
     harm: Literal["lost", "repeated", "pending"] | None = None
     values: dict[str, T] = {}
     total: bool = False

@@ -1,6 +1,4 @@
-"""Examine one case for every cause: `triage` returns findings.json. Which confirmed cause explains which: what the
-causes' YAML says they lead to, where the times allow it.
-"""
+"""Examine one case for every cause: `triage` returns findings.json, with which confirmed cause explains which."""
 
 from __future__ import annotations
 

@@ -129,9 +129,7 @@ def _of_one(one: str, other: str) -> bool:
 
 
 def unreached(pasted: Sequence[Line]) -> frozenset[int]:
-    """Return the numbers of the lines that report a failed connect to a name server: one that settings or commands of
-    the paste name, or whose frames are those of a request to one.
-    """
+    """Return the lines (numbers) of failed connects to a name server, by settings, commands or frames of the paste."""
     named = (match[1] or match[2] for line in pasted for match in _GIVEN.finditer(line.text))
     servers, unreached = {part for text in named for part in re.split(r"[;,]", text) if ":" in part}, set()
     for at, line in enumerate(pasted):

@@ -39,9 +39,7 @@ _SEVERAL: Final = (
     (re.compile(r"RpcError of RPC that terminated with:\s*$"), re.compile(r"^\s*(?:(?:status|details|debug_error_string) = |>\s*$)"), 4),
     (re.compile(r"a method that does not exist\. The attempt was made from the following location:\s*$"), re.compile(r"^\s*(?:$|[\w.$]+\(\w+\.java:\d+\)$)"), 2),
 )  # fmt: skip
-"""How an error of several lines begins and goes on, and most lines of the rest: grpc/_channel.py, grpc/aio/_call.py;
-Spring Boot's NoSuchMethodFailureAnalyzer.
-"""
+"""How an error of gRPC for Python and one of Spring Boot's failure analyzers begin and go on, and the most lines."""
 _FAQ: Final = re.compile(
     r"(?:See https?://\S+ for further details\.?|For more information, please visit the url, \S+)$"
 )

@@ -110,8 +110,7 @@ _THREADS: Final = (
 def _broker_source(log: _Lines, layouts: Counter[str], named: str) -> str:
     """Return the broker-side logger whose typical texts occur most in the lines, the one `named` if none do."""
     headed = np.flatnonzero(log.layouts != "")
-    markers = [(each.source, [marker.encode() for marker in each.markers]) for each in SOURCES]
-    present = [(source, [m for m in each if m in log.text]) for source, each in markers]
+    present = [(source, [m for text in each if (m := text.encode()) in log.text]) for source, each in SOURCES.items()]
     score: Counter[str] = Counter()
     for begin, end in zip(log.matches.message[headed[:4000]].tolist(), log.ends[headed[:4000]].tolist(), strict=True):
         message = log.text[begin : min(end, begin + 2000)]

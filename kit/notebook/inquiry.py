@@ -367,9 +367,7 @@ def start(
 
 @contextlib.contextmanager
 def watched(case: Case, lang: Lang, interactive: bool) -> Iterator[None]:
-    """Show the progress of the work for a case, in bars that disappear, and let an interrupt stop it, while the block
-    runs; in a notebook also in the rest of this cell and in later ones.
-    """
+    """Show the progress of a case's work and let an interrupt stop it in the block, in a notebook from then on."""
     # JupyterLab leaves a red box where something was written to stderr, even after it is cleared.
     stream = sys.stderr if prose.shell() is None else sys.stdout
     progress = Progress(lang, stream, is_live=True) if interactive else Progress()

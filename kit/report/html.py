@@ -22,7 +22,7 @@ from kit.evidence.failure import Failure
 from kit.formats.printed_times import is_local, iso
 from kit.i18n import CLOCK, Lang, T, on_clock
 from kit.report.console import command
-from kit.report.labels import COLUMNS, GLOSSARY, HOLDS, INNER, KEYS, PAGE, VERDICTS, page, ranked, requests
+from kit.report.labels import COLUMNS, GLOSSARY, HOLDS, INNER, PAGE, VERDICTS, page, ranked, requests
 from kit.report.notebooks import Story, chart_block
 from kit.report.terminal import warnings
 
@@ -131,7 +131,7 @@ def render(
         skipped=part(rows_of, tables.get("skipped"), PAGE["skipped"], lang),
         nothing_skipped="skipped" in tables and tables["skipped"].empty
         and any(each["kind"] == "commitlog" for each in findings["evidence"]["files"]),
-        glossary=[(term.in_(lang), meaning.in_(lang)) for term, meaning in GLOSSARY],
+        glossary=[text.in_(lang).split(PAGE["colon"].in_(lang), 1) for text in GLOSSARY],
     )  # fmt: skip
 
 
@@ -185,7 +185,7 @@ def _figures(finding: Mapping[str, Any], lang: Lang) -> dict[str, Any]:
             elif value and known and known.largest:
                 largest = max(value, key=value.__getitem__)
                 number, label = value[largest], f"{label}: {largest}"
-            heads = KEYS.get(name, KEY).in_(lang), NUMBER.in_(lang)
+            heads = ((known and known.of) or KEY).in_(lang), NUMBER.in_(lang)
             rows = [
                 {heads[0]: key, **(each if isinstance(each, Mapping) else {heads[1]: each})}
                 for key, each in value.items()

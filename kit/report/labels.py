@@ -7,8 +7,9 @@ from kit.causes import findings
 from kit.i18n import Lang, T, labels
 
 _ROOM: Final = labels("report")
-PAGE, KEYS, INNER, SKIPPED, COLUMNS = (_ROOM[name] for name in ("page", "keys", "inner", "skipped", "columns"))
-GLOSSARY: Final = tuple((term, _ROOM["meanings"][name]) for name, term in _ROOM["terms"].items())
+PAGE, INNER, SKIPPED, COLUMNS = (_ROOM[name] for name in ("page", "inner", "skipped", "columns"))
+GLOSSARY: Final = tuple(_ROOM["glossary"].values())
+"""Each a term, a colon, its meaning."""
 _ICONS: Final = {"confirmed": "●", "suspected": "◐", "ruled_out": "○", "insufficient_evidence": "?", "failed": "!"}
 VERDICTS: Final[dict[str, tuple[str, T]]] = {each: (_ICONS[each], name) for each, name in findings.VERDICTS.items()}
 

@@ -31,19 +31,13 @@ class Layout(data.Row, frozen=True):
     entry: bool = True
 
 
-class Source(data.Row, frozen=True):
-    """The log of one broker-side logger, and what is typical of it (reference §8.1, §8.2)."""
-
-    source: str
-    markers: tuple[str, ...] = ()
-
-
 LAYOUTS: Final = data.read("rocketmq/facts/layouts.yaml", tuple[Layout, ...])
 SLUGS: Final = tuple(dict.fromkeys(row.layout for row in LAYOUTS))
 OF: Final = {row.layout: row.of for row in LAYOUTS}
 """Whose each layout is."""
-SOURCES: Final = data.read("rocketmq/facts/log_sources.yaml", tuple[Source, ...])
-BROKER_SIDE: Final = tuple(each.source for each in SOURCES)
+SOURCES: Final = data.read("rocketmq/facts/log_sources.yaml", dict[str, tuple[str, ...]])
+"""The log of each broker-side logger, and what is typical of it (reference §8.1, §8.2)."""
+BROKER_SIDE: Final = tuple(SOURCES)
 """Sources written by the broker's (or name server's) own loggers."""
 
 NAME_OF_SOURCE: Final = re.compile(

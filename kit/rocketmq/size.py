@@ -156,9 +156,7 @@ def refusals(
 
 
 def topic_length(topic: str, broker: str | Version = NEWEST) -> tuple[int, int, str]:
-    """Return the length of a topic as the store measures it, the most that it stores (of retry topics more from 5.1.0
-    on), and the unit: `chars` or `bytes`.
-    """
+    """Return a topic's length as the store measures it, the longest that it stores, and the unit: `chars`, `bytes`."""
     unit = str(rule("brokerTopicUnit", broker))
     most = int(rule("brokerRetryTopicMax" if topic.startswith(names.RETRY_PREFIX) else "brokerTopicMax", broker))
     return len(topic.encode() if unit == "bytes" else topic), most, unit

@@ -29,7 +29,8 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """One question. `options`: words to choose from, with what they mean; `also`: fact with further accepted words.
 
     `slips`: wrong answers with a reason each: a word, or of a number the fact it is mistaken for, or the number itself.
-    `options_in`: further options that the kit has sentences for elsewhere: `FILE.yaml#KEY/KEY`.
+    `options_in`: further options that the kit has sentences for elsewhere: `FILE.yaml#KEY/KEY`. With options `kind` is
+    `word`, else `count`, unless it is given.
     """
 
     kind: Kind = "count"
@@ -48,6 +49,8 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
             file, _, keys = self.options_in.partition("#")
             rows: Any = reduce(lambda rows, key: rows[key], keys.split("/"), data.read(file, dict[str, Any]))
             self.options.update(msgspec.convert(rows, dict[str, T]))
+        if self.options and self.kind == "count":
+            msgspec.structs.force_setattr(self, "kind", "word")
 
 
 class Lab(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

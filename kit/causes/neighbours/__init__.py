@@ -1,3 +1,1 @@
-"""Problems that look like a root cause, and hazards that have not struck: `<slug>.yaml`, and where
-counting is not enough, a function of that name in the module that it names.
-"""
+"""What looks like a root cause, and hazards that have not struck: `<slug>.yaml`, with a function where it needs one."""

@@ -30,9 +30,7 @@ NORMAL: Final = (names.RETRY_PREFIX, names.DLQ_PREFIX, "TBW102", "%SYS%", "rmq_s
 
 
 def acl_denied(facts: Facts) -> Observed:
-    """Count whom access control refused, and why. Secrets are never quoted: configuration files are not
-    (reference: operators' incidents §7).
-    """
+    """Count whom access control refused, and why; files with secrets are not quoted (operators' incidents §7)."""
     seen = refs.seen(facts, "access-denied")
     if not seen:
         return Observed({"looked": reach.client_logs(facts) or sends.ledger(facts).knows_kinds, "reasons": {}})

@@ -1,3 +1,1 @@
-"""The root causes: `<slug>.yaml` says and declares, the module beside it examines. How to add one:
-docs/adding-a-cause.md.
-"""
+"""The root causes: `<slug>.yaml` declares, the module beside it examines. How to add one: docs/adding-a-cause.md."""

@@ -199,9 +199,7 @@ def _threads(facts: Facts, threads: list[stacks.Consuming]) -> Message:
 
 
 def _in_memory(facts: Facts, queue: lag.Stuck | None) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Yield the running info and the process queue whose first message is at the queue's offset; without a queue, the
-    only full one of a topic whose others hold few messages.
-    """
+    """Yield running info and process queue with the message at a queue's offset; without one, the only full queue."""
     for info in members.running(facts):
         for row in info["queues"] if queue is None or info["group"] == queue.group else ():
             others = [r["cached"] for r in info["queues"] if r["#Topic"] == row["#Topic"] and r is not row]
