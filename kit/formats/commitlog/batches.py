@@ -369,14 +369,9 @@ class Rows:
         topic, target = self.topic, self._property(promoted(rocketmq.REAL_TOPIC))
         transaction = self.records["sys_flag"] & rocketmq.TRANSACTION_MASK
         fresh = (self.records["reconsume_times"] == 0) & (self.records["prepared_transaction_offset"] == 0)
-        flags = np.stack(
-            [
-                has(rocketmq.DELAY, "TIMER_OUT_MS"),
-                has(*stages.RENEWED),
-                transaction == rocketmq.TRANSACTION_COMMIT,
-                fresh & (transaction < rocketmq.TRANSACTION_COMMIT) & ~has(*stages.MADE_BY_CONSUMER),
-            ]
-        )
+        delayed, renewed = has(rocketmq.DELAY, "TIMER_OUT_MS"), has(*stages.RENEWED)
+        new = fresh & (transaction < rocketmq.TRANSACTION_COMMIT) & ~has(*stages.MADE_BY_CONSUMER)
+        flags = np.stack([delayed, renewed, transaction == rocketmq.TRANSACTION_COMMIT, new])
         kinds = topic.indices.to_numpy().astype(np.int64) * (len(target.dictionary) + 1)
         kinds += target.indices.fill_null(-1).to_numpy() + 1
         for flag in flags:
