@@ -38,9 +38,8 @@ def examine(facts: Facts, slug: str) -> Finding:
 @cache
 def tiles(slug: str) -> tuple[str, ...]:
     """Return the figures that a cause declares to be read first, in their order; none for a known problem."""
-    return tuple(
-        name for cause in discover() if cause.slug == slug for name, figure in cause.figures.items() if figure.tile
-    )
+    declared = (cause.figures for cause in discover() if cause.slug == slug)
+    return tuple(name for each in declared for name, figure in each.items() if figure.tile)
 
 
 def figures() -> dict[str, Figure]:

@@ -108,9 +108,8 @@ def _step(cause: Cause, text: StepText, conditions: Conditions, observed: Observ
         return []
     would_show = text.absent or (text.shown_by if text.role == "deciding" else "")
     absent = bool(would_show) and conditions(would_show)
-    return [
-        Step(cause.say(text.open, **observed.values), text.role, False if absent else None, (), text.id, text.shown_by)
-    ]
+    sentence = cause.say(text.open, **observed.values)
+    return [Step(sentence, text.role, False if absent else None, (), text.id, text.shown_by)]
 
 
 @attrs.frozen

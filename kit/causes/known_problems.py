@@ -42,9 +42,8 @@ def examine(facts: Facts) -> list[Finding]:
             counts = [(row["n"], row["first"], row["last"]) for row in facts.rows(problem.seen.by)]
         enough = any(n >= problem.seen.least and _seconds(*span) >= problem.seen.lasts for n, *span in counts)
         if enough or paste:
-            problems.append(
-                (count, _finding(facts, problem, seen, count, certain=enough and problem.seen.verdict == "confirmed"))
-            )
+            certain = enough and problem.seen.verdict == "confirmed"
+            problems.append((count, _finding(facts, problem, seen, count, certain=certain)))
     # What should pass but goes on, each problem by its most frequent such text.
     on = noise.going_on(facts)
     for problem in PROBLEMS.values():

@@ -53,9 +53,8 @@ def table(facts: Facts, findings: Sequence[Finding]) -> pd.DataFrame:
         times = (utc(moment.at), moment.until and utc(moment.until))
         rows.append((*times, lane, *sentences, moment.count, *place, moment.decides))
     frame = typed(pd.DataFrame(rows, columns=pd.Index(COLUMNS)))
-    return frame.sort_values(["at", "lane", "en", "file", "line"], kind="stable", ignore_index=True).drop_duplicates(
-        ["at", "lane", "en"], ignore_index=True
-    )
+    frame = frame.sort_values(["at", "lane", "en", "file", "line"], kind="stable")
+    return frame.drop_duplicates(["at", "lane", "en"], ignore_index=True)
 
 
 def typed(frame: pd.DataFrame) -> pd.DataFrame:

@@ -81,9 +81,7 @@ def _first_answer(evidence: Path | str, lang: Lang) -> str:
 
 @click.command(cls=shared.OnEvidence)
 @click.option("--out", type=shared.PATH, required=True, help="folder of the report")
-@click.option(
-    "--cause", default="auto", show_default=True, help="a cause's slug, or auto: those confirmed or suspected"
-)
+@click.option("--cause", default="auto", show_default=True, help="a slug, or auto: the causes confirmed or suspected")
 @click.option("--open", "opens", is_flag=True, help="open the report in the browser")
 @click.option("--redact", is_flag=True, help="replace hosts, keys, bodies, groups and paths by stable pseudonyms")
 def report(evidence: Path, out: Path, cause: str, opens: bool, redact: bool, **chosen: Any) -> None:
@@ -175,12 +173,7 @@ def trace(evidence: Path, ids: tuple[str, ...], json_file: Path | None, **chosen
 @click.command(cls=shared.OnEvidence)
 @click.option("--out", type=shared.PATH, required=True, help="folder of the smaller evidence: empty, or not there yet")
 @click.option("--topic", help="only records of messages sent to this topic, wherever their copies are")
-@click.option(
-    "--id",
-    "ids",
-    multiple=True,
-    help="only the records and log lines of this message (UNIQ_KEY, offset id or business key); may be repeated",
-)
+@click.option("--id", "ids", multiple=True, help="only records and lines of this message, by any id or key; repeatable")
 def cut(evidence: Path, out: Path, topic: str | None, ids: tuple[str, ...], **chosen: Any) -> None:
     """Write a smaller evidence folder; commitlog records stay unchanged, at their own offsets."""
     from kit.case.options import instant
@@ -190,10 +183,8 @@ def cut(evidence: Path, out: Path, topic: str | None, ids: tuple[str, ...], **ch
     case = shared.open_case(evidence, out, **chosen)
     with shared.user_errors(ValueError):
         counts = cutting.cut(case, out, cutting.Wish(instant(since), instant(until), topic, ids))
-    lines = [
-        (cutting.NAMES[name].in_(case.lang), cutting.count_text(count, case.lang)) for name, count in counts.items()
-    ]
-    written(case, lines, out)
+    rows = ((cutting.NAMES[name], cutting.count_text(count, case.lang)) for name, count in counts.items())
+    written(case, [(name.in_(case.lang), text) for name, text in rows], out)
     chosen_by = ("records",) if topic or ids else ("records", "entries") if since or until else ()
     asked = [count for name in chosen_by if isinstance(count := counts.get(name), tuple)]
     if asked and not any(kept for kept, _ in asked):

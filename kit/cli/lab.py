@@ -29,9 +29,7 @@ def lab() -> None:
 @lab.command()
 @click.argument("scenario")
 @click.option("--fixed", is_flag=True, help="the twin with the remedy applied, same as SCENARIO-fixed")
-@click.option(
-    "--broker", metavar="VERSION", help="release of name server and broker, e.g. 4.6.0 (default: the scenario's)"
-)
+@click.option("--broker", metavar="VERSION", help="release of the servers, e.g. 4.6.0 (default: the scenario's)")
 @click.option("--client", metavar="VERSION", help="release of the applications' client (default: the scenario's)")
 @click.option("--out", type=PATH, help="a new folder for the evidence (default: out/lab/SCENARIO-TIME)")
 @at_workspace

@@ -41,24 +41,14 @@ def msgid(ids: tuple[str, ...], near: str | None, lang: Lang) -> None:
 
 
 @click.command()
-@click.option(
-    "--body",
-    type=click.IntRange(min=0),
-    required=True,
-    help="bytes of the body as stored: compressed, if the client compresses it",
-)
+@click.option("--body", type=click.IntRange(min=0), required=True, help="bytes of the body as stored, maybe compressed")
 @click.option("--topic", required=True, help="the topic it is sent to")
-@click.option(
-    "--properties",
-    multiple=True,
-    metavar="K=V…",
-    help="what the application sets, such as KEYS=… TAGS=…; PGROUP=… is the producer group",
-)
+@click.option("--properties", multiple=True, metavar="K=V…", help="the application's; PGROUP=… is the producer group")
 @click.argument("more", nargs=-1, metavar="")
 @click.option("--broker", metavar="VERSION", help="release of the broker (default: the newest known)")
 @click.option("--client", metavar="VERSION", help="release of the client (default: that of the broker)")
 @click.option(
-    "--limit", type=click.IntRange(min=1), help="maxMessageSize of the broker (default: that of its release, 4194304)"
+    "--limit", type=click.IntRange(min=1), help="the broker's maxMessageSize (default: its release's, 4194304)"
 )
 @click.option("--group", help="consumer group that sends it back (default: the longest that is allowed)")
 @click.option("--check-max", type=click.IntRange(min=1), help="transactionCheckMax (default: that of the release)")

@@ -100,10 +100,8 @@ def declared() -> dict[str, Any]:
         raise Refusal(f"{path}: {printable(str(error))}") from None
     if unknown := sorted(values.keys() - DECLARABLE):
         lang: Lang = "zh" if values.get("lang") == "zh" else "en"
-        problem = TEXTS["unknown"].say(
-            path=printable(str(path)), names=[printable(n) for n in unknown], known=sorted(DECLARABLE)
-        )
-        click.echo(problem.render(lang), err=True)
+        names, known = list(map(printable, unknown)), sorted(DECLARABLE)
+        click.echo(TEXTS["unknown"].say(path=printable(str(path)), names=names, known=known).render(lang), err=True)
     return {name: value for name, value in values.items() if name in DECLARABLE}
 
 

@@ -27,18 +27,9 @@ complain = partial(click.echo, err=True)
 )
 @click.option("--capture", type=PATH, metavar="DIR", help="copy the evidence around each alert into this folder")
 @click.option("--once", is_flag=True, help="read what is new and exit: with 4 while an alert is active, else with 0")
-@click.option(
-    "--from",
-    "since",
-    metavar="TIME",
-    help="also read what exists already, from this time on (default: only what is new)",
-)
-@click.option(
-    "--state", type=PATH, metavar="DIR", help="folder of the state for a restart (default: the user's cache folder)"
-)
-@click.option(
-    "--every", type=click.FloatRange(0.2, 3600), default=2.0, show_default=True, help="seconds between two looks"
-)
+@click.option("--from", "since", metavar="TIME", help="also read what exists, from this time on (default: what is new)")
+@click.option("--state", type=PATH, metavar="DIR", help="state for a restart (default: the user's cache folder)")
+@click.option("--every", type=click.FloatRange(0.2, 3600), default=2.0, show_default=True, help="seconds between looks")
 @click.option("--tz-broker", help="zone of broker logs, if not GMT+8")
 @click.option("--tz-app", help="zone of application logs")
 @in_language

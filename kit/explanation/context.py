@@ -62,9 +62,8 @@ def speaks(text: str) -> bool:
     """Return whether a text without RocketMQ lines has something to explain: an id, a transaction listener."""
     if _CHECK_NAMED.search(text) and _LOCAL.search(text):
         return True
-    return any(
-        each.info.kind != "uniq" or each.info.how_sure == "certain" for each in pasted_ids.find(list(lines(text)))
-    )
+    ids = (each.info for each in pasted_ids.find(list(lines(text))))
+    return any(info.kind != "uniq" or info.how_sure == "certain" for info in ids)
 
 
 def mixed(text: str) -> Mixed | None:

@@ -156,9 +156,8 @@ def _event(text: str) -> Meaning | None:
     event = catalogue.event_in(text)
     if event is None:
         return None
-    meaning: Sentence = event.meaning or (TEXTS["ordinary"] if event.harmless else TEXTS["watched"]).say(
-        where=event.printed_by.source
-    )
+    routine = TEXTS["ordinary" if event.harmless else "watched"]
+    meaning: Sentence = event.meaning or routine.say(where=event.printed_by.source)
     following = TEXTS["nothing"] if event.harmless else TEXTS["look"]
     if event.benign is not None:
         meaning, following = (TEXTS["passes"], TEXTS["on"]) if event.goes_on else (TEXTS["harmless"], TEXTS["nothing"])
@@ -217,9 +216,8 @@ def _default(name: str) -> Sentence | str:
     """Return the default of a setting, or its defaults with the first release of each."""
     default, values = default_of(name, None), RULES[name].values if name in RULES else {}
     if default is None and len(values) > 1:
-        return TEXTS["defaults"].say(
-            all="; ".join(f"{value} ({since})" for since, value in values.items() if value is not None)
-        )
+        by_release = (f"{value} ({since})" for since, value in values.items() if value is not None)
+        return TEXTS["defaults"].say(all="; ".join(by_release))
     return TEXTS["no_default"] if default is None else str(default)
 
 

@@ -89,15 +89,10 @@ class Incident:
             texts = [str(ref.get("text") or "") for step in steps for ref in step.get("evidence") or ()]
             traits.add(("cause" if finding["verdict"] == "confirmed" else "suspected", slug))
             traits |= {("step", f"{slug}/{step.get('id') or ''}") for step in steps}
-            lags = [
-                part
-                for each in ("lag", "lag_per_queue")
-                for key in figures.get(each) or ()
-                for part in str(key).split("@", 1)
-            ]
-            measured = [
-                figures[name] for name in ("group", "topic", "advertised") if isinstance(figures.get(name), str)
-            ]
+            keys = (str(key) for name in ("lag", "lag_per_queue") for key in figures.get(name) or ())
+            lags = [part for key in keys for part in key.split("@", 1)]
+            named = map(figures.get, ("group", "topic", "advertised"))
+            measured = [name for name in named if isinstance(name, str)]
             traits |= {("name", name) for name in (*_quoted(texts), *measured, *filter(None, lags))}
         return traits
 

@@ -51,9 +51,8 @@ class Host:
 
     def ended(self, name: str = "") -> LabError:
         """Return the error that it exited by itself."""
-        return LabError(
-            ERRORS["ended"].say(name=name or self.name, code=self.process.returncode, said=self.last_words())
-        )
+        code, said = self.process.returncode, self.last_words()
+        return LabError(ERRORS["ended"].say(name=name or self.name, code=code, said=said))
 
     def done(self) -> bool:
         """Whether an application printed that its work is over."""

@@ -122,11 +122,8 @@ class _Live:
                 if self.looks and now - began >= self.looks[0]:
                     self.looks.pop(0)
                     self._look(len(self.scenario.looks) - len(self.looks))
-                if (
-                    done_at is None
-                    and all(host.done() for host in self.hosts.values())
-                    and (self.over.is_set() or not pauses.is_alive())
-                ):
+                done = all(host.done() for host in self.hosts.values())
+                if done_at is None and done and (self.over.is_set() or not pauses.is_alive()):
                     done_at = now
                 reading = self.probe.read()
                 if watch is not None:

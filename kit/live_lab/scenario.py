@@ -69,7 +69,6 @@ def find(name: str, lang: Lang = "en", *, fixed: bool = False) -> Scenario:
     """Return a scenario by name, with `fixed` its twin. Raise `KeyError` with one line that lists the known names."""
     wanted = name if not fixed or name.endswith(FIXED) else name + FIXED
     if wanted not in scenarios():
-        raise KeyError(
-            labels("live_lab")["errors"]["no_such"].say(name=wanted[:60], known=list(scenarios())).render(lang)
-        )
+        problem = labels("live_lab")["errors"]["no_such"]
+        raise KeyError(problem.say(name=wanted[:60], known=list(scenarios())).render(lang))
     return scenarios()[wanted]

@@ -167,7 +167,6 @@ def append(path: Path, evidence: Path, hypothesis: Mapping[str, Any], lang: Lang
     document = {"hypotheses": [{name: value for name, value in entry.items() if value}]}
     with path.open("a", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        file.write(
-            ("\n" if file.tell() else "") + "---\n" + yaml.safe_dump(document, allow_unicode=True, sort_keys=False)
-        )
+        entry = yaml.safe_dump(document, allow_unicode=True, sort_keys=False)
+        file.write(("\n" if file.tell() else "") + "---\n" + entry)
     return table(read(path, lang), "hypotheses", lang)

@@ -162,9 +162,8 @@ class Postmortem:
     def actions(self) -> Table | Answer:
         """Return the team's actions, then what the kit proposes and nobody owns yet."""
         nobody, proposed = (TEXTS[name].render(self.lang) for name in ("nobody", "proposed"))
-        rows = [
-            (a["what"], a["owner"] or nobody, a["due"], a["kind"], a["ticket"]) for a in self.team.tables["actions"]
-        ]
+        team = self.team.tables["actions"]
+        rows = [(each["what"], each["owner"] or nobody, each["due"], each["kind"], each["ticket"]) for each in team]
         remedies = dict.fromkeys(r["action"] for f in self.findings() for r in f["remedies"])
         rows += [(action, nobody, "", proposed, "") for action in remedies]
         return self._table(rows, "actions", "what", "owner", "due", "kind", "ticket")

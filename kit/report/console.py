@@ -121,10 +121,9 @@ PLACES: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
 def life(document: dict[str, Any], lang: Lang) -> str:
     """Return the life of a message for a terminal. `document`: from `kit.trace`."""
     lines = [f"{document['id']}: {KINDS[document['kind']].in_(lang)}"]
-    if len(document["uniq_keys"]) > 1 or (document["uniq_keys"] and document["kind"] != "uniq"):
-        lines.append(
-            "  " + TEXTS["messages"].say(n=len(document["uniq_keys"]), keys=document["uniq_keys"][:8]).render(lang)
-        )
+    keys = document["uniq_keys"]
+    if len(keys) > 1 or (keys and document["kind"] != "uniq"):
+        lines.append("  " + TEXTS["messages"].say(n=len(keys), keys=keys[:8]).render(lang))
     if document["records"]:
         lines += ["", TEXTS["records"].say(n=len(document["records"])).render(lang)]
     for record in _telling(document["records"]):

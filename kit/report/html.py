@@ -36,7 +36,8 @@ COUNTED: Final = "次条个种"
 """Measure words: a Chinese label begins with the one that its number takes, and has none where there is no number."""
 MOMENT: Final = re.compile(r"^(\d{4,}-\d\d-\d\d)T([\d:.]+)Z$")
 SPANS: Final = ((86_400, "days"), (3_600, "hours"), (60, "minutes"), (1, "seconds"))
-
+View = dict[str, Any]
+"""What a template shows of something."""
 
 _ENV: Final = environment("kit.report")
 _ENV.globals["holds"] = HOLDS
@@ -226,9 +227,7 @@ def when(window: Sequence[str] | None, lang: Lang) -> str | None:
         return PAGE["from_to"].say(first=first, last=last, span=span, unit=PAGE[unit]).render(lang)
 
 
-def _timeline(
-    tables: Mapping[str, pd.DataFrame], findings: Sequence[Mapping[str, Any]], lang: Lang
-) -> dict[str, Any] | None:
+def _timeline(tables: Mapping[str, pd.DataFrame], findings: Sequence[View], lang: Lang) -> View | None:
     frame = tables.get("timeline")
     if frame is None or frame.empty:
         return None
@@ -246,9 +245,8 @@ def inventory(findings: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], l
     """Return one row per file, times to the second, without empty columns."""
     names = ["file", "kind", "bytes", "first", "last", "sha256", "replica_of"]
     frame = tables.get("inventory", pd.DataFrame(findings["evidence"]["files"], columns=pd.Index(names)))
-    frame = frame.assign(
-        **{name: pd.to_datetime(frame[name], utc=True, format="ISO8601") for name in ("first", "last")}
-    )
+    times = {name: pd.to_datetime(frame[name], utc=True, format="ISO8601") for name in ("first", "last")}
+    frame = frame.assign(**times)
     frame = frame.dropna(axis="columns", how="all") if len(frame) else frame
     if "sha256" in frame:
         frame = frame.assign(sha256=frame["sha256"].str[:16])
@@ -268,12 +266,8 @@ def rows_of(
 
 
 def _answers(
-    first: list[dict[str, Any]],
-    confirmed: bool,
-    findings: list[dict[str, Any]],
-    of: Mapping[str, list[dict[str, Any]]],
-    lang: Lang,
-) -> dict[str, Any]:
+    first: list[View], confirmed: bool, findings: list[View], of: Mapping[str, list[View]], lang: Lang
+) -> View:
     """Return the first page: what, since when, how bad, why, what to do now."""
     words, undecided = page(lang), of["insufficient_evidence"]
     what = [view["summary"] for view in first]

@@ -206,30 +206,26 @@ def story(path: Path, verdicts: Mapping[str, str] | None = None, shift: int = 2)
 
 def chart_block(chart: Chart, name: str) -> dict[str, Any]:
     """Return a chart for the page's templates; `name` becomes its id."""
-    return {
-        "kind": "chart",
-        "id": f"chart-{name}",
-        **chart.as_dict(),
-        "figure": embed(json.loads(chart.figure.to_json())),
-    }
+    return chart.as_dict() | _chart(json.loads(chart.figure.to_json()), name)
+
+
+def _chart(figure: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {"kind": "chart", "id": f"chart-{name}", "figure": embed(figure)}
 
 
 def _block(output: Mapping[str, Any], name: str) -> dict[str, Any] | None:
     data, about = output.get("data", {}), output.get("metadata", {}).get(KIT, {})
     if PLOTLY_MIME in data:
         plain = {"title": "", "reading": "", "alt": "", "min_width": 0, "table": None}
-        block = {"kind": "chart", "id": f"chart-{name}", "figure": embed(data[PLOTLY_MIME])}
-        return plain | data.get(CHART, {}) | block
+        return plain | data.get(CHART, {}) | _chart(data[PLOTLY_MIME], name)
     if TABLE in data:
         return {"kind": "table", "table": data[TABLE]}
     text = output.get("text") if output.get("name") == "stdout" else data.get("text/plain")
     if not text or about.get("twin"):
         return None
     if about.get("sentence"):
-        return {
-            "kind": "markdown",
-            "html": Markup("\n").join(Markup("<p>{}</p>").format(clean(line)) for line in text.splitlines()),
-        }
+        lines = (Markup("<p>{}</p>").format(clean(line)) for line in text.splitlines())
+        return {"kind": "markdown", "html": Markup("\n").join(lines)}
     return {"kind": "text", "text": text}
 
 

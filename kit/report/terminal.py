@@ -52,9 +52,8 @@ def verdicts(findings: dict[str, Any], lang: Lang, *, verbose: bool = False) -> 
     folded = [] if verbose else [(text, counts[verdict]) for verdict, text in FOLDED.items() if counts[verdict]]
     # The requests of the most likely causes.
     requested = requests(order)[: None if verbose else BRIEFLY]
-    wanted = [
-        f"  {each['artefact']}{PAGE['colon'].in_(lang)}{each['why']}\n      {each['command']}" for each in requested
-    ]
+    colon = PAGE["colon"].in_(lang)
+    wanted = [f"  {each['artefact']}{colon}{each['why']}\n      {each['command']}" for each in requested]
     parts = [
         table(rows, heads(lang, TEXTS, "cause", "verdict", "reason", "where")).rstrip() if rows else "",
         *(text.say(count=count).render(lang) for text, count in folded),

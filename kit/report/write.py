@@ -61,14 +61,10 @@ def decoded(case: Case, out: Path, *, body: bool, form: str) -> list[tuple[str, 
     with output.into(out, "decode", case.lang) as folder:
         save(case.tables.frame("message_bodies" if body else "messages"), folder / "messages", form)
         save(case.skipped, folder / "skipped", form)
-    total = case.sql(
-        "select count(*) as records, sum(store_size) as bytes, count(problem) as problems from messages"
-    ).first()
+    total = case.sql("select count(*) as n, sum(store_size) as bytes, count(problem) as problems from messages").first()
     assert total is not None
-    counted = [("records", total.records), ("bytes", total.bytes or 0), ("records with a problem", total.problems)]
-    ranges = case.sql(
-        "select reason, count(*) as n, sum(end - start) as bytes from skipped group by reason order by reason"
-    )
+    counted = [("records", total.n), ("bytes", total.bytes or 0), ("records with a problem", total.problems)]
+    ranges = case.sql("select reason, count(*) as n, sum(end - start) as bytes from skipped group by 1 order by 1")
     return counted + [(f"skipped {row.reason}: {row.bytes:,} bytes in ranges", row.n) for row in ranges.collect()]
 
 
@@ -76,9 +72,7 @@ def parsed_logs(case: Case, out: Path, *, form: str) -> list[tuple[str, int]]:
     """Write `out/logs`; return entries per file and layout, and lines that match no layout."""
     with output.into(out, "logs", case.lang) as folder:
         save(case.logs, folder / "logs", form)
-    rows = case.sql(
-        "select file, layout, count(*) as n from logs group by file, layout order by file, layout"
-    ).collect()
+    rows = case.sql("select file, layout, count(*) as n from logs group by 1, 2 order by 1, 2").collect()
     counted = [(f"{row.file} [{row.layout}]", row.n) for row in rows]
     return [*counted, ("not understood", sum(row.n for row in rows if row.layout == "unknown"))]
 

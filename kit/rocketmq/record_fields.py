@@ -54,6 +54,5 @@ def stages(record: Any, body: int, limit: int | None) -> pd.DataFrame:
         for stage, parts in fields.items()
         for field, count in parts.items()
     ]
-    return pd.DataFrame(rows, columns=pd.Index(["stage", "field", "bytes", "limit", "offset_msg_id"])).astype(
-        {"limit": "Int64"}
-    )
+    columns = pd.Index(["stage", "field", "bytes", "limit", "offset_msg_id"])
+    return pd.DataFrame(rows, columns=columns).astype({"limit": "Int64"})
