@@ -54,9 +54,7 @@ def examine(facts: Facts) -> list[Finding]:
 
 
 def unrecognised(facts: Facts, answers: Sequence[Finding]) -> list[Finding]:
-    """Return one finding for each known problem that lines of a paste report and that no cause made anything of: one
-    wants more than a copied line, such as the answer beside it.
-    """
+    """Return a finding for each known problem that a paste reports and no cause took up: some want more than a line."""
     explained = {finding.cause for finding in answers if finding.verdict in ("confirmed", "suspected", "ruled_out")}
     quoted = {
         (ref.file, ref.line)

@@ -1,6 +1,4 @@
-"""The timeline across all files: signs of the causes found, restarts, configuration changes, deployments, pauses,
-refusals. Times are instants in UTC, whatever zone a file is in.
-"""
+"""The timeline across all files, in UTC: signs of causes, restarts, changes, deployments, pauses, refusals."""
 
 import contextlib
 import datetime as dt
@@ -95,9 +93,7 @@ def _upgrades(facts: Facts) -> Moments:
 
 
 def _of_texts(facts: Facts) -> Moments:
-    """Yield the first entries of what somebody did (starts, stops, changes), from when to when texts were printed, and
-    those that are harmless around a start or stop but go on here without one.
-    """
+    """Yield what somebody did (starts, stops, changes), spans of texts, and benign texts that go on without a start."""
     for row in facts.rows("first_moments"):
         moment = TEXTS["moments"][row["event"]]
         yield moment.lane, Moment(row["ts"], moment.what, Ref(row["file"], line=row["line"]))

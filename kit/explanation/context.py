@@ -1,6 +1,5 @@
 """What a paste tells beyond its single lines: ids of both kinds that are compared, checks that overtake a local
-transaction, name servers not reached, outputs of host tools and of mqadmin: their heads are explained, their rows are no
-log lines.
+transaction, name servers not reached, outputs of host tools and of mqadmin, whose rows are no log lines.
 """
 
 import itertools
@@ -167,9 +166,7 @@ _ROW: Final = re.compile(r"[^\s:]+(?: [^\s:]+)?\s{2,}\S|\S+\t\S")
 
 
 def outputs(lines: Sequence[Line]) -> tuple[dict[int, str], frozenset[int]]:
-    """Return what begins at each head, by line number: a tool of the host, or a command of mqadmin; and the numbers of
-    the lines that may be rows of one: each right below another.
-    """
+    """Return what begins at each head (a host's tool or mqadmin's command), and the lines that may be rows: numbers."""
     begun: dict[int, str] = {}
     rows: set[int] = set()
     last, inside = 0, ""

@@ -157,9 +157,7 @@ def table(written: Notes, name: str, lang: Lang) -> Table:
 
 
 def append(path: Path, evidence: Path, hypothesis: Mapping[str, Any], lang: Lang) -> Table:
-    """Add a hypothesis (its columns in `TABLES`, but for the time) to the notes and return all of them. Raise
-    `BadNotes`, `WorkspaceInside` for notes inside the evidence.
-    """
+    """Add a hypothesis to the notes; return all. Raise `BadNotes`, `WorkspaceInside` for notes inside the evidence."""
     ws.base(path, evidence)
     read(path, lang)
     path.parent.mkdir(parents=True, exist_ok=True)

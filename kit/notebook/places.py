@@ -73,9 +73,7 @@ def spelled(ref: Reference) -> str:
 
 
 def place(case: Case, at: Reference | str | tuple[str, int]) -> View:
-    """Return the line of a reference with `AROUND` lines before and after it, or the record with all its properties,
-    the start of its body and its copies before and after it. Raise `BadReference`.
-    """
+    """Return a line amid `AROUND` others, or a record with properties, body and copies. Raise `BadReference`."""
     ref = known(case, reference(at))
     try:
         if ref.get("line"):

@@ -41,9 +41,7 @@ STARTS: Final = {
 
 
 class PrintedBy(data.Row, frozen=True, kw_only=True):
-    """Who prints a text. `source`: class or program; `logs`: where it normally is; `since`, `until`: first and last
-    release with this wording ("" = 4.3.0, 5.3.3).
-    """
+    """Who prints a text, in which logs; `since`, `until`: the releases with this wording ("" = 4.3.0, 5.3.3)."""
 
     source: str
     logs: str = ""

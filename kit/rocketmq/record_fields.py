@@ -12,9 +12,7 @@ WRITERS: Final = {
     **dict.fromkeys((names.REAL_TOPIC, names.REAL_QID, names.TRANSACTION_ID), "broker"),
     **dict.fromkeys((names.CHECK_TIMES, names.PREPARED_QUEUE_OFFSET), "check"),
 }
-"""Who adds a property of a transaction, if not the application: the producer's client (DefaultMQProducerImpl), the
-broker (SendMessageProcessor, TransactionalMessageBridge), a put-back.
-"""
+"""Who adds a property, if not the application: the client (DefaultMQProducerImpl), the broker, a check's put-back."""
 FIELDS: Final = ("body", "fixed", "topic", "application", "client", "broker", "check")
 """`fixed`: everything of constant size."""
 
