@@ -139,9 +139,9 @@ def gaps(life: dict[str, Any], lang: Lang = "en") -> Table:
 
 
 def calls(frame: pd.DataFrame, lang: Lang = "en") -> Table:
-    """Show which id each call returns on the first message of `frame` (`kit.analysis.messages.lookups`)."""
-    rows = frame[frame["message"] == frame["message"].iloc[0]] if "message" in frame and len(frame) else frame
-    return Table(rows.reindex(columns=["call", "which", "id", "copy", "says"]), MESSAGE["calls"], MESSAGE.columns, lang)
+    """Show which id each call returns on a message (`kit.analysis.messages.lookups`)."""
+    columns = ["call", "which", "id", "copy", "says"]
+    return Table(frame.reindex(columns=columns), MESSAGE["calls"], MESSAGE.columns, lang)
 
 
 def _placed(reference: dict[str, Any]) -> dict[str, Any]:

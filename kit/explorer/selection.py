@@ -141,12 +141,6 @@ VALUES: Final = tuple(field.name for field in attrs.fields(Selection) if field.n
 MOST_NAMES: Final = 400
 """Number of topic or group names searched for in log texts, those with most records first."""
 _NAME: Final = re.compile(r"[%|\w-]{3,255}", re.ASCII)
-# In ASCII and without a number of repetitions: engines bound the size of a pattern.
-_NAMED: Final = {
-    "topic": r"(?i)\btopic(?:name)?[\"']?\s*[=:]\s*[\[\"']?([-%|A-Za-z0-9_]+)",
-    "group": r"(?i)\b(?:consumer|producer)?group(?:name)?[\"']?\s*[=:]\s*[\[\"']?([-%|A-Za-z0-9_]+)",
-    "address": r"\b(\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})\b",
-}
 _NEVER: Final = r"^\b$(.)"
 SEARCHED: Final[dict[Part, tuple[str, ...]]] = {"entries": ("message",), "records": ("keys", "uniq_key")}
 TEXTS: Final[dict[Part, tuple[str, ...]]] = {"entries": ("message",), "records": ("keys", "uniq_key", "store_size")}
@@ -247,8 +241,8 @@ def narrow(case: Case, part: Part) -> Narrow:
 
 
 def _patterns(case: Case) -> dict[str, Any]:
-    """Return the patterns for the topics, groups and addresses in a text."""
-    patterns: dict[str, Any] = dict(_NAMED)
+    """Return the patterns for the topics and groups of the records in a text."""
+    patterns = {}
     for field, column in (("topics", "topic"), ("groups", "coalesce(consumer_group, property_PGROUP)")):
         common = (
             f"select {column} as name, count(*) as n from records group by 1 order by n desc, name limit {MOST_NAMES}"

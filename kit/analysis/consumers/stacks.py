@@ -19,7 +19,9 @@ LIBRARIES: Final = tuple(resources.files(__package__).joinpath("libraries.tsv").
 """Packages of libraries: a frame of theirs says how the application waits, not where."""
 
 Consuming = SimpleNamespace
-"""A row of `consuming_threads` with `own`, its frames in the application's code, innermost first, and their `lines`."""
+"""A row of `consuming_threads` with `own`, its frames in the application's code, innermost first, and their `lines`;
+`place`, the folder of its file (one host or process); `client`, its id where the file is named after it, else that name.
+"""
 Shared = SimpleNamespace
 """The frame that most consuming threads of a dump share: what `shared` returns."""
 
@@ -42,22 +44,21 @@ def consuming(facts: Facts) -> list[Consuming]:
         frames = zip(thread.frames or (), thread.frame_lines or (), strict=False)
         own = [(frame, line) for frame, line in frames if is_own(frame)]
         thread.own, thread.lines = [frame for frame, _ in own], [line for _, line in own]
+        thread.place, thread.client = str(PurePosixPath(thread.file).parent), members.client_of(thread.file)
     return threads
 
 
 def of_group(facts: Facts, group: str) -> list[Consuming]:
     """Return the threads of one group: by their names, before 4.9.0 by the folders (hosts) of its client logs."""
     folders = members.places(facts, group)
-    places = ((t, str(PurePosixPath(t.file).parent)) for t in consuming(facts))
-    return [t for t, place in places if (t.group == group[:GROUP_IN_NAME] if t.group else place in folders)]
+    return [t for t in consuming(facts) if (t.group == group[:GROUP_IN_NAME] if t.group else t.place in folders)]
 
 
 def of_client(facts: Facts, threads: list[Consuming], client: str | None) -> list[Consuming]:
     """Return those of these threads that no file shows to be another client's; all without a client."""
     logs = facts("queue_owners")
     known = dict(zip(logs["place"], logs["client_id"], strict=True))
-    places = ((thread, members.client_of(thread.file)) for thread in threads)
-    clients = ((t, name if "@" in name else known.get(str(PurePosixPath(t.file).parent))) for t, name in places)
+    clients = ((t, t.client if "@" in t.client else known.get(t.place)) for t in threads)
     return [t for t, of in clients if not (of and client) or client in (of, of.partition("@")[0])]
 
 
@@ -85,8 +86,7 @@ def shared(facts: Facts, threads: list[Consuming]) -> list[Shared]:
 def standing(threads: list[Consuming]) -> list[tuple[Consuming, Consuming]]:
     """Return the threads in the same frame of the application in two dumps of one process: (first seen, last seen)."""
     # The files of consumerStatus are named after the client, each call's in a folder of its own.
-    clients = ((members.client_of(t.file), t) for t in threads if t.own)
-    by_thread = grouped(((at if "@" in at else str(PurePosixPath(t.file).parent), t.thread), t) for at, t in clients)
+    by_thread = grouped(((t.client if "@" in t.client else t.place, t.thread), t) for t in threads if t.own)
     in_time = (sorted(m, key=lambda t: (t.time is None, t.time, t.file, t.dump)) for m in by_thread.values())
     pairs = [(members[0], members[-1]) for members in in_time]
     return [(a, b) for a, b in pairs if (a.file, a.dump) != (b.file, b.dump) and a.own == b.own]

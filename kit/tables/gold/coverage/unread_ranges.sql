@@ -1,7 +1,7 @@
 -- One row per range of a commit log file that could not be read: file, start, end (bytes of the file), reason (truncated, corrupt, zeros), following (of
 -- zeros: the file behind them). At most 100,000 rows, in order of place. Zeros: a broker fills a file up before it begins the next (`CommitLog` blank),
 -- but allocates the next one, of zeros, ahead; so an unwritten end is none where the log goes on behind it.
-with logs as (
+with segments as (
   select file, base + bytes as end, lead(file) over folders as following, lead(base) over folders as next_base from (
     select file, coalesce(base, 0) as base, bytes, regexp_replace(file, '[^/]*$', '') as folder from files
     where kind in ('commitlog', 'dledger') and file rlike '(^|/)[0-9]{20}$'
@@ -11,7 +11,7 @@ with logs as (
 )
 select file, start, end, reason, cast(null as string) as following from skipped where reason in ('truncated', 'corrupt')
 union all
-select u.file, u.start, u.end, 'zeros' as reason, l.following
-from unwritten u join logs l on l.file = u.file and l.next_base = l.end left join unwritten n on n.file = l.following and n.start = 0
+select u.file, u.start, u.end, 'zeros' as reason, s.following
+from unwritten u join segments s on s.file = u.file and s.next_base = s.end left join unwritten n on n.file = s.following and n.start = 0
 where n.file is null
 order by file, start, end, reason limit 100000
