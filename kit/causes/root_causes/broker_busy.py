@@ -10,6 +10,7 @@ import datetime as dt
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+import attrs
 import pandas as pd
 
 from kit.analysis import brokers, reach, refs, setup
@@ -52,52 +53,55 @@ OUTCOME: Final = (
 OPEN: Final = "UNIQ_KEY={uniq_key}, TRANSACTION_CHECK_TIMES={check_times}, {state}"
 
 
+@attrs.frozen
+class Signs:
+    """What a busy broker leaves: refusals, time-outs of sends (lines, and those of a ledger), slow writes, stalls, and
+    where and how often the broker itself counts such answers (None: nowhere).
+    """
+
+    refused: refs.Seen
+    late: refs.Seen
+    late_sends: pd.DataFrame
+    slow: refs.Seen
+    stalls: list[Any]
+    answers: list[dict[str, Any]]
+    counted: int | None
+
+    @property
+    def timed_out(self) -> int:
+        return self.late.count or len(self.late_sends)
+
+    @property
+    def without_stalls(self) -> bool:
+        return bool(self.refused or self.timed_out or self.slow or self.counted)
+
+
 def observe(facts: Facts) -> Observed:
     """Count the refusals, what became of the failed sends and where the broker stalled, and rank what explains it."""
-    ledger, cut_off = sends.ledger(facts, leave_out="OTHER"), reach.cut_off(facts)
-    stood_still = facts.has("messages") and len(facts("pauses"))
-    stalls: list[Any] = list(facts("stalls").itertuples(index=False)) if stood_still else []
-    refused, slow = attempts.refused(facts, "busy"), _slow_lines(facts)
-    # Clients that never reached a broker are left out: their connect attempts used up the time.
-    lines = attempts.refused(facts, "late", outside=cut_off)
-    late = ledger.of_kind("CLIENT_TIMEOUT")
-    late = late[~late["file"].map(lambda file: str(PurePosixPath(str(file)).parent) in cut_off).astype(bool)]
-    # What the broker counts (broker_traffic.log, 5.1.0+) does not tell a refused pull from a refused send.
-    counts = refs.seen(facts, "response-codes") and not attempts.refused(facts, "busy", pull=True)
-    answers = facts.rows("busy_answers") if counts else []
-    counted = sum(row["busy"] for row in answers) if counts else None
-    timed_out = lines.count or len(late)
-    if not (refused or timed_out or slow or counted) and _short(stalls):
-        stalls = []
-    happened = bool(refused or timed_out or slow or stalls or counted)
+    ledger = sends.ledger(facts, leave_out="OTHER")
+    signs = _signs(facts, ledger)
+    refused, stalls = signs.refused, signs.stalls
+    happened = bool(signs.without_stalls or stalls)
     whys = busy.explain(facts, ledger, stalls) if happened else []
     left_open = facts.rows("stalled_transactions") if stalls else []
-    failed = ledger.failed[ledger.failed["line"].notna()]
-    late_refs = attempts.quotes(facts, ("CLIENT_TIMEOUT",), 2) if timed_out else ()
-    late_refs = late_refs or refs.quote(facts, lines, 2) or refs.lines(facts, late, 2)
-    stood = round(sum(s.stood for s in stalls), 1)
     named = set(attempts.entries(facts)["kind"].dropna()) if refused else set()
-    kinds = [kind for kind in attempts.REFUSALS if kind in named]
     errors = ledger.errors_by_kind or attempts.by_kind(facts) or {}
     busy_sends = sum(errors.get(kind, 0) for kind in attempts.REFUSALS)
     # With signs of a stall or time-outs the absence of a refusal shows nothing.
-    would_show = ledger.knows_kinds and not (timed_out or stalls or counted)
-    # One send or two among many, or that another try may have repaired, where nothing else is a sign of a busy broker.
-    harmless = 0 in (ledger.sends_failed, ledger.lost) or busy_sends * RARE <= (ledger.sends or 0)
-    harmless = harmless or ledger.sends is ledger.lost is None
-    rarely = refused and would_show and not slow and harmless and 0 < busy_sends < SEVERAL
+    would_show = ledger.knows_kinds and not (signs.timed_out or stalls or signs.counted)
+    rarely = refused and would_show and not signs.slow and 0 < busy_sends < SEVERAL and _harmless(ledger, busy_sends)
     values = {
-        "refused": refused.count or None, "kinds": kinds or None, "would_show": would_show,
-        "rarely": rarely, "busy_sends": busy_sends,
-        "pauses": sum(s.pauses for s in stalls), "stood": stood, "waiters": sum(s.waiters for s in stalls),
-        "stalls": len(stalls), "stall_count": len(stalls),
+        "refused": refused.count or None, "kinds": [kind for kind in attempts.REFUSALS if kind in named] or None,
+        "would_show": would_show, "rarely": rarely, "busy_sends": busy_sends,
+        "pauses": sum(s.pauses for s in stalls), "stood": round(sum(s.stood for s in stalls), 1),
+        "waiters": sum(s.waiters for s in stalls), "stalls": len(stalls), "stall_count": len(stalls),
         "stall_times": [
             {"start": f"{s.start.isoformat(timespec='milliseconds')}Z", "seconds": s.seconds, "pauses": s.pauses}
             for s in stalls
         ],
-        "timed_out": timed_out, "timed_out_lines": lines.count, "slow": slow.count, "counted_by_broker": counted,
-        "left_open": left_open[0]["n"] if left_open else 0, "attempts_by_kind": attempts.by_kind(facts),
-        "why": whys[0].sentence if whys else None,
+        "timed_out": signs.timed_out, "timed_out_lines": signs.late.count, "slow": signs.slow.count,
+        "counted_by_broker": signs.counted, "left_open": left_open[0]["n"] if left_open else 0,
+        "attempts_by_kind": attempts.by_kind(facts), "why": whys[0].sentence if whys else None,
         "explanations": [{"why": w.slug, "share": None if w.share is None else round(w.share, 3)} for w in whys],
         "ledger": facts.has("sends"),
         "producer_log": any("producer" in row["role"] for row in attempts.clients_of_users(facts)),
@@ -105,26 +109,18 @@ def observe(facts: Facts) -> Observed:
         **_outcome(ledger), "happened": happened,
         "sends_failed": ledger.sends_failed or (None if refused else ledger.sends_failed),
     }  # fmt: skip
-    quotes = {
-        "refused": attempts.quotes(facts, attempts.REFUSALS, 4) or refs.quote(facts, refused) if refused else (),
+    quotes = _quotes(facts, ledger, signs) | {
         "rarely": attempts.quotes(facts, attempts.REFUSALS, 2) if rarely else (),
-        "stood-still": [*map(refs.with_times, facts("stall_waiters").itertuples())] if stalls else (),
-        "timed-out": late_refs, "failed-sends": refs.lines(facts, failed, 2) if ledger.sends_failed else (),
-        "stored-twice": sends.copy_refs(ledger.duplicated) if ledger.stored_twice else (),
-        "slow-writes": refs.quote(facts, slow, 3),
-        "counted": facts.refs([(row["file"], row["line"]) for row in answers]),
         "left-open": [Ref(r["half_file"], OPEN.format_map(r), physical_offset=r["half_offset"]) for r in left_open],
-    }  # fmt: skip
-    observed = Observed(values, quotes, steps=_explanations(whys, bool(refused or slow)))
+    }
+    observed = Observed(values, quotes, steps=_explanations(whys, bool(refused or signs.slow)))
     # The first large stretch that is missing in a commit log: what became of a failed send may be written there.
-    unseen = brokers.stretches(facts) if ledger.lost is None and (refused or lines or ledger.sends_failed) else []
+    looked = ledger.lost is None and (refused or signs.late or ledger.sends_failed)
+    unseen = brokers.stretches(facts) if looked else []
     observed.values |= _limits(facts, stalls) | next((each for each in unseen if each["large"]), {"large": False})
     pressure = facts("admin_pressure")
     observed.actors = pressure.loc[pressure["figure"] != "disk", "broker"].dropna().unique()
-    # How to stop losing messages now, then the remedy of each explanation, the best shown first.
-    fixes = dict.fromkeys(FIXES[why.slug] for why in whys) or ["find"]
-    lost, spared = ["lost"] if ledger.lost else [], ["limits"] if observed.values["spared"] else []
-    observed.proposed = ["resend", *lost, *fixes, *spared] if refused else ()
+    observed.proposed = _fixes(ledger, whys, spared=bool(observed.values["spared"])) if refused else ()
     if happened:
         observed.actors, observed.window = attempts.brokers(facts), busy.window(facts)
         observed.window_of = ledger.failed["file"].dropna().unique()
@@ -134,6 +130,49 @@ def observe(facts: Facts) -> Observed:
     if any(why.slug == "half-topic" for why in whys):
         observed.consequence_of = ("half-topic-blowup",)
     return observed
+
+
+def _signs(facts: Facts, ledger: sends.Ledger) -> Signs:
+    # Clients that never reached a broker are left out: their connect attempts used up the time.
+    cut_off, late = reach.cut_off(facts), ledger.of_kind("CLIENT_TIMEOUT")
+    late = late[~late["file"].map(lambda file: str(PurePosixPath(str(file)).parent) in cut_off).astype(bool)]
+    # What the broker counts (broker_traffic.log, 5.1.0+) does not tell a refused pull from a refused send.
+    counts = refs.seen(facts, "response-codes") and not attempts.refused(facts, "busy", pull=True)
+    answers = facts.rows("busy_answers") if counts else []
+    signs = Signs(
+        attempts.refused(facts, "busy"), attempts.refused(facts, "late", outside=cut_off), late, _slow_lines(facts), [],
+        answers, sum(row["busy"] for row in answers) if counts else None,
+    )  # fmt: skip
+    stood_still = facts.has("messages") and len(facts("pauses"))
+    stalls = list(facts("stalls").itertuples(index=False)) if stood_still else []
+    return signs if not signs.without_stalls and _short(stalls) else attrs.evolve(signs, stalls=stalls)
+
+
+def _harmless(ledger: sends.Ledger, busy_sends: int) -> bool:
+    """Return whether refused sends are few among many, or may have been repaired by another try, as far as is known."""
+    repaired = 0 in (ledger.sends_failed, ledger.lost)
+    return repaired or busy_sends * RARE <= (ledger.sends or 0) or ledger.sends is ledger.lost is None
+
+
+def _quotes(facts: Facts, ledger: sends.Ledger, signs: Signs) -> dict[str, Any]:
+    late = attempts.quotes(facts, ("CLIENT_TIMEOUT",), 2) if signs.timed_out else ()
+    failed = ledger.failed[ledger.failed["line"].notna()]
+    refusals = attempts.quotes(facts, attempts.REFUSALS, 4) if signs.refused else ()
+    return {
+        "refused": refusals or refs.quote(facts, signs.refused),
+        "stood-still": [*map(refs.with_times, facts("stall_waiters").itertuples())] if signs.stalls else (),
+        "timed-out": late or refs.quote(facts, signs.late, 2) or refs.lines(facts, signs.late_sends, 2),
+        "failed-sends": refs.lines(facts, failed, 2) if ledger.sends_failed else (),
+        "stored-twice": sends.copy_refs(ledger.duplicated) if ledger.stored_twice else (),
+        "slow-writes": refs.quote(facts, signs.slow, 3),
+        "counted": facts.refs([(row["file"], row["line"]) for row in signs.answers]),
+    }
+
+
+def _fixes(ledger: sends.Ledger, whys: list[busy.Why], *, spared: bool) -> list[str]:
+    """Return remedies: how to stop losing messages now, then that of each explanation, the best shown first."""
+    fixes = dict.fromkeys(FIXES[why.slug] for why in whys) or ["find"]
+    return ["resend", *["lost"] * bool(ledger.lost), *fixes, *["limits"] * spared]
 
 
 def _slow_lines(facts: Facts) -> refs.Seen:
