@@ -28,9 +28,9 @@ from kit.case.tables import within
 from kit.collection.collect import EMPTY_WINDOW
 from kit.data import grouped
 from kit.evidence.files import beginning, open_readonly
+from kit.formats import queues
 from kit.formats.commitlog.schema import promoted
 from kit.formats.commitlog.segments import examine, spans
-from kit.formats.queues import consumequeue
 from kit.formats.tables import configs
 from kit.i18n import Lang, T, labels
 from kit.inventory import quotes
@@ -234,12 +234,12 @@ def _write(
 def queue(path: str, offsets: Longs, target: Path) -> tuple[int, int]:
     """Write a consume queue with the units that point to these offsets; the others become `fillPreBlank`'s."""
     raw = np.frombuffer(beginning(path), np.uint8)
-    units = raw[: raw.size // f.CQ_UNIT * f.CQ_UNIT].view(consumequeue.PLAIN).copy()
+    units = raw[: raw.size // f.CQ_UNIT * f.CQ_UNIT].view(queues.PLAIN).copy()
     used = (units["size"] != 0) & (units["size"] != f.CQ_PREFILL_SIZE)
     keep = used & np.isin(units["physical_offset"].astype(np.int64), offsets)
     if keep.any():
         units = units[: int(np.flatnonzero(keep)[-1]) + 1]
-        units[~keep[: units.size]] = np.array((0, f.CQ_PREFILL_SIZE, 0), consumequeue.PLAIN)
+        units[~keep[: units.size]] = np.array((0, f.CQ_PREFILL_SIZE, 0), queues.PLAIN)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(units.tobytes())
     return int(keep.sum()), int(used.sum())

@@ -17,8 +17,7 @@ from kit.evidence import files as ev
 from kit.evidence import workspace as ws
 from kit.evidence.archives import open_evidence
 from kit.evidence.files import EvidenceFile, Refused, refusal, sha256
-from kit.formats import printed_times
-from kit.formats.queues import consumequeue
+from kit.formats import printed_times, queues
 from kit.inventory.model import STORES, TEXTS, Item
 
 LARGE: Final = 1 << 20
@@ -274,7 +273,7 @@ def _equal(items: list[Item]) -> dict[str, str]:
     for item in items:
         content = item.detail.get("text_sha256") or item.sha256
         if item.kind in _ALIKE and content and item.bytes and not item.detail.get("empty"):
-            queue = consumequeue.place(item.file) if item.kind == "consumequeue" else None
+            queue = queues.place(item.file) if item.kind == "consumequeue" else None
             known = first.setdefault((item.kind, content, bool(item.detail.get("backup")), queue), item.file)
             if known != item.file:
                 originals[item.file] = known

@@ -17,9 +17,9 @@ import attrs
 from kit import data
 from kit.evidence import archives
 from kit.evidence.files import EvidenceFile, Refused, beginning, first_data, open_readonly, sha256
+from kit.formats import queues
 from kit.formats.commitlog import records
 from kit.formats.patterns import byte_patterns, patterns
-from kit.formats.queues import consumequeue, index
 from kit.formats.tables import business_tables, configs, delimited, exports
 from kit.inventory.model import Item
 from kit.rocketmq import binary_format as f
@@ -149,7 +149,7 @@ def _zeros(head: Head) -> Kind | None:
         behind = Head(head.file, head.at(at), head.handle)
         known = next((kind for rule in TEXTS if (kind := rule(behind))), None) if behind.is_text else None
         return known if known and known[0] in ("log", "text") else ("other", {})
-    if place := consumequeue.place(head.file.file):
+    if place := queues.place(head.file.file):
         return "consumequeue", {"unit": place[0], "empty": True}
     if store := _store_of(head):
         return store, {"base": f.first_offset(head.path.name), "empty": True}
@@ -275,8 +275,8 @@ BINARY: Final[tuple[Rule, ...]] = (
     lambda head: (_rows(head) or ("rows", {"role": None})) if head.data.startswith(delimited.PARQUET) else None,
     lambda head: ("checkpoint", {}) if configs.is_checkpoint(head.data) else None,
     _records,
-    lambda head: _kind(index.sniff(head.data, head.file.bytes)),
-    lambda head: _kind(consumequeue.sniff(head.data)),
+    lambda head: ("index", {}) if queues.is_index(head.data, head.file.bytes) else None,
+    lambda head: ("consumequeue", {"unit": unit}) if (unit := queues.unit_of(head.data)) else None,
     lambda head: _deeper(head) if b"\0" in head.data else None,
 )
 TEXTS: Final[tuple[Rule, ...]] = (_document, _settings, _output, _log_or_table)

@@ -333,9 +333,9 @@ class ConsumeQueueDataSource(Source):
     kinds = ("consumequeue",)
 
     def batches(self, part: Any) -> Iterator[pa.RecordBatch]:
-        from kit.formats.queues import consumequeue
+        from kit.formats import queues
 
-        return consumequeue.units(*part)
+        return queues.units(*part)
 
 
 class IndexDataSource(Source):
@@ -345,9 +345,9 @@ class IndexDataSource(Source):
     kinds = ("index",)
 
     def batches(self, part: Any) -> Iterator[pa.RecordBatch]:
-        from kit.formats.queues import index
+        from kit.formats import queues
 
-        return index.entries(*part)
+        return queues.entries(*part)
 
 
 ALL: Final = (CommitLogDataSource, TraceDataSource, LogDataSource, ConsumeQueueDataSource, IndexDataSource)

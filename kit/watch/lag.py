@@ -15,7 +15,7 @@ import numpy as np
 
 from kit.causes.alerts import LAG_GROWS, QUEUE_STANDS
 from kit.evidence.files import open_raw, walk
-from kit.formats.queues import consumequeue
+from kit.formats import queues
 from kit.formats.tables import configs
 from kit.formats.values import integer
 from kit.inventory.model import Ref
@@ -61,7 +61,7 @@ class Lags:
         """Read the ends of the queues and offsets that were saved since the last look."""
         last: dict[tuple[str, int], tuple[str, Path, int, int]] = {}
         for name, path, info in walk(self.root)[0]:  # in order of name: the last file of a queue has its end
-            place = consumequeue.place(name)
+            place = queues.place(name)
             if place is not None and place[0] == "plain":
                 last[place[1:3]] = name, path, place[3], info.st_size
             elif path.name == "consumerOffset.json" and self._changed.get(path) != info.st_mtime_ns:
@@ -73,11 +73,11 @@ class Lags:
                         self._save(
                             row["group"], row["topic"], row["queue_id"], row["value"], Ref(name, line=row["line"])
                         )
-        unit = consumequeue.PLAIN.itemsize
+        unit = queues.PLAIN.itemsize
         for queue, (name, path, first, size) in last.items():
             with contextlib.suppress(OSError), open_raw(path) as stream:
                 known = self.ends.get(queue, 0) * unit - first
-                end = consumequeue.used(stream, name, known if 0 <= known <= size else 0)
+                end = queues.used(stream, name, known if 0 <= known <= size else 0)
                 self.ends[queue] = (first + end) // unit
 
     def printed(self, sign: Sign) -> None:

@@ -21,9 +21,9 @@ from stores import Record, store
 from kit.evidence import archives
 from kit.evidence.archives import open_evidence
 from kit.evidence.files import Shrunk, open_raw, refusal
+from kit.formats import queues
 from kit.formats.commitlog import batches, schema, segments
 from kit.formats.commitlog.schema import Wanted
-from kit.formats.queues import consumequeue, index
 from kit.inventory import quotes
 from kit.inventory.model import Item
 
@@ -240,24 +240,24 @@ def test_a_commitlog(commitlog, monkeypatch):
 
 
 def test_a_consume_queue_and_an_index_file(tmp_path, monkeypatch):
-    units = np.zeros(2000, consumequeue.PLAIN)
+    units = np.zeros(2000, queues.PLAIN)
     units["physical_offset"], units["size"] = np.arange(2000) * 200, 200
     path = put(tmp_path / "consumequeue" / "T" / "0" / f"{0:020}", units.tobytes())
-    monkeypatch.setattr(consumequeue, "BATCH_UNITS", 100)
-    read = consumequeue.units(str(path), str(path))
+    monkeypatch.setattr(queues, "BATCH_ROWS", 100)
+    read = queues.units(str(path), str(path))
     next(read)
     os.truncate(path, 10)
     assert sum(batch.num_rows for batch in read) == 1900
     path, count = tmp_path / "index", 1000
-    head, table = np.zeros(1, index.HEAD), np.zeros(count + 1, index.ENTRY)
+    head, table = np.zeros(1, queues.INDEX_HEAD), np.zeros(count + 1, queues.INDEX_ENTRY)
     at = 1_700_000_000_000
     head[0] = (at, at + 1000, 10, 10 + 200 * (count - 1), count // 2, count + 1)
     table["physical_offset"][1:], table["key_hash"][1:] = 10 + 200 * np.arange(count), np.arange(count)
     slots = np.zeros(count // 4, ">i4")
     slots[0] = 1
     path.write_bytes(head.tobytes() + slots.tobytes() + table.tobytes())
-    monkeypatch.setattr(index, "BATCH_ENTRIES", 100)
-    read = index.entries("x", str(path))
+    monkeypatch.setattr(queues, "BATCH_ROWS", 100)
+    read = queues.entries("x", str(path))
     next(read)
     os.truncate(path, 10)
     assert sum(batch.num_rows for batch in read) == 900

@@ -1,4 +1,6 @@
-"""Consume queue files: units (plain, batch) that point to records."""
+"""Consume queue files, whose units (plain, batch) point to records, and index files (`store/index/IndexFile`): hashes of
+keys that point to records.
+"""
 
 import io
 import os
@@ -6,12 +8,12 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from pathlib import PurePosixPath
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
-from kit.evidence.files import beginning
+from kit.evidence.files import Damaged, beginning
 from kit.formats.printed_times import NANO_LAST_MS
 from kit.formats.values import TIMESTAMP, columns_of
 from kit.rocketmq import binary_format as f
@@ -30,7 +32,7 @@ _MS: Final = (10**12, 10**13)
 _EXT_ADDRESS: Final = -(2**63) + (1 << 48)
 """An address in the extension file is Long.MIN_VALUE + position (`ConsumeQueueExt.decorate`)."""
 SCHEMA: Final = columns_of("consumequeue")
-BATCH_UNITS: Final = 65_536
+BATCH_ROWS: Final = 65_536
 SNIFFED: Final = 65_536
 """Bytes that tell the kind of a file."""
 
@@ -44,18 +46,18 @@ def place(file: str) -> tuple[str, str, int, int] | None:
     return match[1] or "plain", match[2], int(match[3]), offset
 
 
-def sniff(head: bytes | np.ndarray) -> dict[str, Any] | None:
-    """Return {"kind": "consumequeue", "unit": "plain" | "batch"} if first bytes are a queue's, else None."""
+def unit_of(head: bytes | np.ndarray) -> str | None:
+    """Return the kind of units, `plain` or `batch`, in a queue file by its first bytes, None if it is none."""
     buf = np.frombuffer(head, np.uint8)
     plain, batch = (_ordered(_units(buf, layout)) for layout in (PLAIN, BATCH))
     if plain is not None:
         code = plain["tags_code"].astype(np.int64)
         if ((np.abs(code) <= 2**31) | ((code > _MS[0]) & (code < _MS[1])) | (code < _EXT_ADDRESS)).all():
-            return {"kind": "consumequeue", "unit": "plain"}
+            return "plain"
     if batch is not None and len(batch):
         sizes, offsets, time = batch["batch_size"], batch["base_offset"], batch["store_time"]
         if ((sizes > 0) & (offsets >= 0) & (time > _MS[0]) & (time < _MS[1])).all():
-            return {"kind": "consumequeue", "unit": "batch"}
+            return "batch"
     return None
 
 
@@ -83,8 +85,7 @@ def _of(file: str, head: bytes | np.ndarray) -> tuple[str, str | None, int | Non
     """Return kind, topic and queue of a queue file and the offset of its first byte, as its path or first bytes say."""
     if known := place(file):
         return known
-    kind = sniff(head)
-    return kind["unit"] if kind else "plain", None, None, f.first_offset(PurePosixPath(file.replace("\\", "/")).name)
+    return unit_of(head) or "plain", None, None, f.first_offset(PurePosixPath(file.replace("\\", "/")).name)
 
 
 def units(file: str, path: str) -> Iterator[pa.RecordBatch]:
@@ -97,8 +98,8 @@ def units(file: str, path: str) -> Iterator[pa.RecordBatch]:
     dtype = _UNITS[kind]
     table = _units(buf, dtype)
     last = np.int64(-1)
-    for first in range(0, len(table), BATCH_UNITS):
-        part = table[first : first + BATCH_UNITS]
+    for first in range(0, len(table), BATCH_ROWS):
+        part = table[first : first + BATCH_ROWS]
         offset, size, code = (part[name].astype(np.int64) for name in ("physical_offset", "size", "tags_code"))
         used = ((size != 0) | (offset != 0)) & ~((size == f.CQ_PREFILL_SIZE) & (offset == 0))
         if not used.any():
@@ -134,3 +135,85 @@ def used(stream: io.FileIO, file: str, begin: int) -> int:
         range(size // unit), True, begin // unit, key=lambda n: not any(os.pread(stream.fileno(), unit, n * unit))
     )
     return last * unit
+
+
+# --- indexes ----------------------------------------------------------------------------------------------------------
+
+INDEX_HEAD: Final = np.dtype([
+    ("begin_timestamp", ">i8"), ("end_timestamp", ">i8"), ("begin_physical_offset", ">i8"),
+    ("end_physical_offset", ">i8"), ("slots_used", ">i4"), ("index_count", ">i4"),
+])  # fmt: skip
+INDEX_ENTRY: Final = np.dtype([("key_hash", ">i4"), ("physical_offset", ">i8"), ("time_diff", ">i4"), ("prev", ">i4")])
+ENTRIES: Final = columns_of("index")
+_RATIO: Final = 4
+"""Entries a slot in a default file; brokers with other sizes usually keep it."""
+
+
+def header(head: bytes | np.ndarray) -> dict[str, int] | None:
+    """Return the 40-byte header; None if its values cannot be those of an index file."""
+    buf = np.frombuffer(head, np.uint8)
+    if len(buf) < f.INDEX_HEADER:
+        return None
+    row = buf[: f.INDEX_HEADER].view(INDEX_HEAD)[0]
+    facts = {name: int(row[name]) for name in INDEX_HEAD.names or ()}
+    begin, end = facts["begin_timestamp"], facts["end_timestamp"]
+    if list(facts.values()) == [0, 0, 0, 0, 0, 1]:
+        return facts  # without entries
+    good = (
+        _MS[0] < begin < _MS[1]
+        # The broker's clock may have stepped back in between, but not by years.
+        and abs(end - begin) < 10 * 365 * 86_400_000
+        and 0 <= facts["begin_physical_offset"] <= facts["end_physical_offset"] < _MOST_OFFSET
+        and facts["index_count"] > 1
+        and 0 < facts["slots_used"] < facts["index_count"]
+    )
+    return facts if good else None
+
+
+def is_index(head: bytes | np.ndarray, size: int) -> bool:
+    """Return whether first bytes and size are those of an index file."""
+    return header(head) is not None and (size - f.INDEX_HEADER) % 4 == 0
+
+
+def slots(buf: np.ndarray, facts: dict[str, int]) -> int | None:
+    """Return the number of hash slots: the default, or that of the size; None if neither fits the first entry."""
+    by_size = (len(buf) - f.INDEX_HEADER) // (f.INDEX_SLOT + _RATIO * f.INDEX_ENTRY)
+    return next((count for count in (f.INDEX_SLOTS, by_size) if _fits(buf, facts, count)), None)
+
+
+def _fits(buf: np.ndarray, facts: dict[str, int], count: int) -> bool:
+    first = f.INDEX_HEADER + count * f.INDEX_SLOT
+    if count <= 0 or first + 2 * f.INDEX_ENTRY > len(buf):
+        return False
+    entry = buf[first + f.INDEX_ENTRY : first + 2 * f.INDEX_ENTRY].view(INDEX_ENTRY)[0]
+    hashed, offset, _, before = (int(entry[name]) for name in INDEX_ENTRY.names or ())
+    if offset != facts["begin_physical_offset"] or before or hashed < 0:
+        return False
+    at = f.INDEX_HEADER + hashed % count * f.INDEX_SLOT
+    return 0 < int(buf[at : at + f.INDEX_SLOT].view(">i4")[0]) < facts["index_count"]
+
+
+def entries(file: str, path: str) -> Iterator[pa.RecordBatch]:
+    """Yield the entries. Raise `Damaged` for an impossible header or number of slots."""
+    buf = np.frombuffer(beginning(path), np.uint8)
+    facts = header(buf)
+    if facts is None:
+        raise Damaged("header")
+    if facts["index_count"] == 1:
+        return
+    count = slots(buf, facts)
+    if count is None:
+        raise Damaged("slots")
+    start = f.INDEX_HEADER + count * f.INDEX_SLOT + f.INDEX_ENTRY
+    used = max(0, min(facts["index_count"] - 1, (len(buf) - start) // f.INDEX_ENTRY))
+    table = buf[start : start + used * f.INDEX_ENTRY].view(INDEX_ENTRY)
+    for first in range(0, used, BATCH_ROWS):
+        part = table[first : first + BATCH_ROWS]
+        hashes, offset, seconds = (part[name].astype(np.int64) for name in ("key_hash", "physical_offset", "time_diff"))
+        columns = [
+            pa.repeat(pa.scalar(file, pa.string()), len(part)),
+            pa.array(hashes.astype(np.int32)),
+            pa.array(offset),
+            pa.array((facts["begin_timestamp"] + seconds * 1000) * 1000).cast(TIMESTAMP),
+        ]
+        yield pa.RecordBatch.from_arrays(columns, schema=ENTRIES)

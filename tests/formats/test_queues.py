@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from message_ids import java_hash
 
 from kit.evidence.files import Damaged
-from kit.formats.queues import consumequeue, index
+from kit.formats import queues
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 UNIT_COLUMNS = ("topic", "queue_id", "logical_offset", "physical_offset", "size")
@@ -20,14 +20,14 @@ UNIT_COLUMNS = ("topic", "queue_id", "logical_offset", "physical_offset", "size"
 
 def rows(file, path, data):
     path.write_bytes(data)
-    return [row for batch in consumequeue.units(file, str(path)) for row in batch.to_pylist()]
+    return [row for batch in queues.units(file, str(path)) for row in batch.to_pylist()]
 
 
 @pytest.mark.parametrize("name", ["healthy", "healthy-5", "message-identity"])
 def test_each_record_has_its_unit(name):
     found, due = Counter(), {}
     for file, path in recorded.paths(name, "**/consumequeue/**/*").items():
-        for batch in consumequeue.units(file, str(path)):
+        for batch in queues.units(file, str(path)):
             for row in batch.to_pylist():
                 assert (row["problem"], row["kind"]) == (None, "plain")
                 code = None if row["topic"] == "SCHEDULE_TOPIC_XXXX" else row["tags_code"]
@@ -57,13 +57,13 @@ def test_batch_units_renamed_queues_and_what_is_none(tmp_path):
     batch = struct.pack(">qiqqqhii", 4096, 500, 7, 1_700_000_000_000, 41, 3, -1, 0) + bytes(46)
     (found,) = rows("batchconsumequeue/t/1/00000000000000000000", tmp_path / "a", batch)
     assert (found["kind"], found["logical_offset"], found["physical_offset"], found["size"]) == ("batch", 41, 4096, 500)
-    assert consumequeue.sniff(batch) == {"kind": "consumequeue", "unit": "batch"}
+    assert queues.unit_of(batch) == "batch"
     times = struct.pack(">qqq", *[1_795_188_814_486] * 3).ljust(4096, b"\0")
-    assert consumequeue.sniff(times) is None
-    assert consumequeue.sniff(b"2026-11-20 22:40:28 INFO main - text\n" * 20) is None
-    assert consumequeue.sniff(bytes(600)) is None
+    assert queues.unit_of(times) is None
+    assert queues.unit_of(b"2026-11-20 22:40:28 INFO main - text\n" * 20) is None
+    assert queues.unit_of(bytes(600)) is None
     # A queue that is still empty is all zeros: only its path shows what it is.
-    assert consumequeue.place("a.zip!/consumequeue/t/0/00000000000000000000") == ("plain", "t", 0, 0)
+    assert queues.place("a.zip!/consumequeue/t/0/00000000000000000000") == ("plain", "t", 0, 0)
 
 
 def plainly(data):
@@ -98,7 +98,7 @@ def test_any_bytes_are_read_as_units(tmp_path_factory, queue, ordered, hurt, kee
     data = data[: int(len(data) * keep)]
     path = tmp_path_factory.mktemp("q") / "a"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(consumequeue, "BATCH_UNITS", unit)
+        patch.setattr(queues, "BATCH_ROWS", unit)
         found = rows("consumequeue/t/3/00000000000000000040", path, bytes(data))
     names = ("logical_offset", "physical_offset", "size", "tags_code", "problem")
     assert [tuple(row[name] for name in names) for row in found] == plainly(bytes(data))
@@ -114,7 +114,7 @@ def key_hash(topic, key):
 def test_each_key_of_each_record_is_indexed(name):
     found, times = Counter(), {}
     for path in recorded.paths(name, "**/index/*").values():
-        for batch in index.entries("i", str(path)):
+        for batch in queues.entries("i", str(path)):
             for row in batch.to_pylist():
                 found[row["key_hash"], row["physical_offset"]] += 1
                 times[row["physical_offset"]] = row["timestamp"].timestamp()
@@ -146,20 +146,20 @@ def test_the_number_of_slots_follows_from_the_size(slots, tmp_path):
     path.write_bytes(small(slots, [(12345, 48, 0), (777, 900, 1), (12345, 1900, 2)]))
     if slots != 175:
         with pytest.raises(Damaged, match="slots"):
-            list(index.entries("i", str(path)))
+            list(queues.entries("i", str(path)))
         return
-    rows = [row for batch in index.entries("i", str(path)) for row in batch.to_pylist()]
+    rows = [row for batch in queues.entries("i", str(path)) for row in batch.to_pylist()]
     assert [(r["physical_offset"], r["key_hash"]) for r in rows] == [(48, 12345), (900, 777), (1900, 12345)]
 
 
 def test_an_index_is_recognised_by_header_and_size(tmp_path):
     data = small(175, [(5, 48, 0), (6, 100, 1)])
-    assert index.sniff(data, len(data)) == {"kind": "index"}
-    assert index.sniff(data, len(data) + 1) is None
-    assert index.sniff(bytes(500), 500) is None
-    assert index.sniff(b"[main] 2026 text " * 10, 160) is None
+    assert queues.is_index(data, len(data))
+    assert not queues.is_index(data, len(data) + 1)
+    assert not queues.is_index(bytes(500), 500)
+    assert not queues.is_index(b"[main] 2026 text " * 10, 160)
     cut = small(175, [(1, 48, 0), (2, 900, 1)])[:60]
     for data, problem in ((b"text, no index", "header"), (b"", "header"), (cut, "slots")):
         (tmp_path / "i").write_bytes(data)
         with pytest.raises(Damaged, match=problem):
-            list(index.entries("i", str(tmp_path / "i")))
+            list(queues.entries("i", str(tmp_path / "i")))

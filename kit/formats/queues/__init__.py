@@ -1,1 +1,0 @@
-"""Consume queue and index files → Arrow."""
