@@ -71,8 +71,8 @@ class HazardTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One row of `hazards.yaml`."""
 
     what: T
-    becomes: T
     set: T
+    becomes: T = T("the default {default} is in force instead", "实际生效的是默认值 {default}")
     cause: str = ""
     grade: Grade = "hazard"
 

@@ -14,7 +14,7 @@ import attrs
 
 from kit.explanation import context, pasted_ids
 from kit.explanation.pasted_lines import lines
-from kit.i18n import Lang, Sentence, labels, printable, rendered
+from kit.i18n import Lang, Sentence, T, labels, printable, rendered
 from kit.rocketmq import answers, catalogue, ids, upstream
 from kit.rocketmq.catalogue import PROBLEMS, Problem
 from kit.rocketmq.config import PARAMETERS, default_of
@@ -156,8 +156,8 @@ def _event(text: str) -> Meaning | None:
     event = catalogue.event_in(text)
     if event is None:
         return None
-    routine = TEXTS["ordinary" if event.harmless else "watched"]
-    meaning: Sentence = event.meaning or routine.say(where=event.printed_by.source)
+    routine = TEXTS["ordinary" if event.harmless else "watched"].say(where=event.printed_by.source)
+    meaning: Sentence = event.harmless if isinstance(event.harmless, T) else event.meaning or routine
     following = TEXTS["nothing"] if event.harmless else TEXTS["look"]
     if event.benign is not None:
         meaning, following = (TEXTS["passes"], TEXTS["on"]) if event.goes_on else (TEXTS["harmless"], TEXTS["nothing"])

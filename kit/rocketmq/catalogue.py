@@ -131,13 +131,14 @@ class Event(KnownText, frozen=True, kw_only=True):
     """A text that is found in logs. `values`: a regular expression with `(?P<name>…)` groups that takes out the values
     that queries read, and nothing that RE2 and Python read differently.
 
-    `harmless`: it is normal in a healthy system. `benign`: why, for what sounds like trouble; it counts for no cause.
+    `harmless`: it is normal in a healthy system; true, or what it means. `benign`: why, for what sounds like trouble; it
+    counts for no cause.
     `confirm` must be found in the entry as well, where a text alone would say too much.
     """
 
     values: str = ""
     confirm: str = ""
-    harmless: bool = False
+    harmless: T | bool = False
     benign: T | None = None
     goes_on: GoesOn | None = None
     meaning: T | None = None
