@@ -3,8 +3,12 @@
 A lag that shrinks again is a burst.
 """
 
+from __future__ import annotations
+
 from collections import defaultdict
 from typing import Any
+
+import attrs
 
 from kit.analysis import refs
 from kit.analysis.consumers import consumer_logs, lag, members, stacks
@@ -23,18 +27,39 @@ FAR = 60_000
 """ms by which the pulls of a group have to be behind: a group that keeps up is less than a second behind."""
 
 
+@attrs.frozen
+class Lagging:
+    """Who lags, None for nobody. `worst`: of those whose lag grows, the group or the client of several that falls behind
+    fastest; only without it `once`: who lags in all queues at one look, and `part`: one client of several that lags.
+    """
+
+    worst: lag.Pair | None
+    once: lag.Pair | None
+    part: lag.Pair | None
+
+    @classmethod
+    def of(cls, pairs: list[lag.Pair], parts: list[lag.Pair]) -> Lagging:
+        falling = [p for p in pairs if p.backlog] + [p for p in parts if p.backlog and p.client]
+        worst = min(falling, key=lambda p: (-(p.growth_per_second or 0), p.name), default=None)
+        if worst is not None:
+            return cls(worst, None, None)
+        return cls(None, next((p for p in pairs if p.behind_everywhere), None), next(iter(parts), None))
+
+    @property
+    def strongest(self) -> lag.Pair | None:
+        return self.worst or self.once or self.part
+
+    @property
+    def of_one_client(self) -> lag.Pair | None:
+        return self.worst if self.worst and self.worst.client else self.part
+
+
 def observe(facts: Facts) -> Observed:
     """Measure whether a group falls behind, by how much, and in which call its threads are."""
-    pairs = lag.pairs(facts)
-    parts = members.parts(facts)
-    falling = [p for p in pairs if p.backlog] + [p for p in parts if p.backlog and p.client]
-    worst = min(falling, key=lambda p: (-(p.growth_per_second or 0), p.name), default=None)
-    once = next((p for p in pairs if p.behind_everywhere), None) if worst is None else None
-    part = next(iter(parts), None) if worst is None else None
-    behind = worst or once or part
+    pairs, in_hand = lag.pairs(facts), lag.in_hand(facts)
+    lagging = Lagging.of(pairs, members.parts(facts))
+    worst, once, part, strongest = lagging.worst, lagging.once, lagging.part, lagging.strongest
     client = worst.client if worst else None
-    share = worst if client else part
-    in_hand = lag.in_hand(facts)
     groups = sorted(statement.group for statement in (*_held_back(facts, None), *in_hand) if statement.group)
     group = worst.group if worst else max(groups, key=groups.count, default=part.group if part else None)
     threads = stacks.of_group(facts, group) if group else []
@@ -54,7 +79,7 @@ def observe(facts: Facts) -> Observed:
         "growth_per_second": fastest and fastest.growth_per_second, "no_dump": not stacks.consuming(facts),
         "listener_frame": stack and stack.frame, "listener_threads": stack and stack.threads,
     }  # fmt: skip
-    observed = Observed(values, actors=(behind.group, behind.topic) if behind else ())
+    observed = Observed(values, actors=(strongest.group, strongest.topic) if strongest else ())
     if pairs:
         rows = lag.positions(facts).dropna(subset="end")
         shown = ["time", "source", *lag.KEYS, "offset", "end", "lag", "file", "line"]
@@ -65,21 +90,13 @@ def observe(facts: Facts) -> Observed:
         _totals(facts, observed)
     if worst:
         _worst(facts, observed, pairs, worst)
-    burst = max((p for p in pairs if p.shrinks), key=lambda p: p.peak, default=None)
-    if burst and not worst and observed.values["all_known"] and burst.peak > lag.SMALL:
-        observed.values["burst"] = burst
-        observed.quotes["lag-grows"] = lag.refs(facts, burst.group, burst.topic)
-    still = next((p for p in pairs if p.still), None)
-    if still and not worst:
-        # Nothing is handled slowly where nothing is handled.
-        idle = still.idle and observed.values["all_known"]
-        observed.values |= {"still": still, "still_before": sum(q.first_lag for q in still.queues), "idle": idle}
-        observed.quotes["lag-grows"] = lag.refs(facts, still.group, still.topic)
+    else:
+        _no_growth(facts, observed, pairs)
     if once:
         observed.quotes["lags-everywhere"] = lag.refs(facts, once.group, once.topic, most=1)
     if part:
         observed.quotes["lags-in-part"] = lag.refs(facts, part.group, part.topic, part.queues[0])
-    if share:
+    if share := lagging.of_one_client:
         queue_ids = lag.ids(share.queues, share.queues + share.going_on)
         observed.values |= {"queue_ids": queue_ids, "queues": len(queue_ids), "others": len(share.going_on)}
     _listener(facts, observed, group, worst, best)
@@ -92,6 +109,18 @@ def observe(facts: Facts) -> Observed:
         observed.values |= {"in_hand": sum(s.high_count for s in several), "in_hand_of": most}
         observed.quotes["in-hand"] = consumer_logs.quote(facts, several[:2])
     return observed
+
+
+def _no_growth(facts: Facts, observed: Observed, pairs: list[lag.Pair]) -> None:
+    """Add a lag that shrank again, and a topic of which nothing is handled: neither is handled slowly."""
+    burst = max((p for p in pairs if p.shrinks), key=lambda p: p.peak, default=None)
+    if burst and observed.values["all_known"] and burst.peak > lag.SMALL:
+        observed.values["burst"] = burst
+        observed.quotes["lag-grows"] = lag.refs(facts, burst.group, burst.topic)
+    if still := next((p for p in pairs if p.still), None):
+        idle = still.idle and observed.values["all_known"]
+        observed.values |= {"still": still, "still_before": sum(q.first_lag for q in still.queues), "idle": idle}
+        observed.quotes["lag-grows"] = lag.refs(facts, still.group, still.topic)
 
 
 def _worst(facts: Facts, observed: Observed, pairs: list[lag.Pair], worst: lag.Pair) -> None:
