@@ -183,18 +183,18 @@ def _group(group: Group, brokers: tuple[Version, ...]) -> Hazard | None:
     strictest = sorted(brokers or (versions.OLDEST,), key=lambda v: int(rule("brokerRetryTopicMax", v)))
     retries = [retry for version in strictest if (retry := _retry(group, version, sure=bool(brokers)))]
     # From 5.1.0 a retry topic may be longer than a dead letter topic (broker/util/HookUtils.checkBeforePutMessage).
-    measured = [_measured(group, names.dlq_topic(group.name), version) for version in brokers]
+    measured = [_measured(group, names.DLQ_PREFIX + group.name, version) for version in brokers]
     letters = [hazard("dlq-topic-too-long", group.place, **each) for each in measured if each["length"] > each["limit"]]
     too_long = [retry for retry in retries if retry.grade == "hazard"]
     return next(iter([*too_long, *letters, *retries]), None)
 
 
 def _retry(group: Group, version: Version, *, sure: bool) -> Hazard | None:
-    values = _measured(group, names.retry_topic(group.name), version)
+    values = _measured(group, names.RETRY_PREFIX + group.name, version)
     if values["length"] <= values["limit"] - NEAR:
         return None
     if not sure:
-        values["newer"] = _measured(group, names.retry_topic(group.name), versions.NEWEST)["most"]
+        values["newer"] = _measured(group, names.RETRY_PREFIX + group.name, versions.NEWEST)["most"]
     too_long = values["length"] > values["limit"]
     retry = hazard("retry-topic-too-long" if too_long else "retry-topic-near-limit", group.place, **values)
     if too_long and _has("fallback-keeps-tran-msg", group.client) and _has("schedule-into-half", version):

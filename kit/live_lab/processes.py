@@ -59,17 +59,14 @@ class Host:
         return self.output.exists() and "DONE" in self.output.read_text(errors="replace").splitlines()
 
 
-class Processes:
+class Processes(contextlib.AbstractContextManager["Processes"]):
     """The processes of one lab; leaving the `with` block ends all of them."""
 
     def __init__(self, java: str, seconds: float) -> None:
         self.java = java
         self.deadline = time.monotonic() + seconds
         self._hosts: list[Host] = []
-
-    def __enter__(self) -> Processes:
         atexit.register(self.stop)
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.stop()

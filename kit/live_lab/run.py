@@ -42,7 +42,6 @@ Watcher = Callable[[str, Reading], None]
 class Done:
     """The result of a run. `over`: why it ended (`settled`, `half`, `errors`, `store`, `deadline`); `seconds`."""
 
-    scenario: Scenario
     broker: Version
     client: Version
     evidence: Path
@@ -81,7 +80,7 @@ def run(
         _collect_apps(scenario, folder, evidence)
         processes.end(lab.broker)
     _collect_broker(folder / "broker", evidence / "broker")
-    done = Done(scenario, *releases, evidence, over, time.monotonic() - began)
+    done = Done(*releases, evidence, over, time.monotonic() - began)
     texts = {"scenario": scenario.name, "broker": str(done.broker), "client": str(done.client), "over": over}
     disk.write_json(out / ABOUT, {**texts, "seconds": round(done.seconds, 1)})
     shutil.rmtree(folder)

@@ -95,11 +95,9 @@ def size(spec: Mapping[str, Any], lang: Lang, *, broker: bool, client: bool, gro
         topic = row["topic"] if len(row["topic"]) <= 40 else f"{row['topic'][:39]}…"
         rows.append([row["text"].render(lang), topic, f"{row['bytes']:,}", f"+{row['growth']:,}", left, refused])
     ends = []
-    for name, key, why in (
-        ("safe", "safe_stored_body", "what_safe"), ("safe_plain", "safe_plain_body", ""), ("raw", "max_message_size", "what_raw"),
-    ):  # fmt: skip
-        value = SIZES["no_body"].in_(lang) if spec[key] is None else f"{spec[key]:,}"
-        ends.append(f"{SIZES[name].in_(lang)}: {value}" + (f"  ({SIZES[why].in_(lang)})" if why else ""))
+    for name in ("safe_stored_body", "safe_plain_body", "max_message_size"):
+        largest = SIZES["no_body"] if spec[name] is None else spec[name]
+        ends.append(SIZES[name].say(bytes=largest).render(lang))
     return " ".join(s.render(lang) for s in lines) + "\n\n" + table(rows, heads, (2, 3, 4)) + "\n" + "\n".join(ends)
 
 

@@ -115,12 +115,6 @@ def decode(
     return attrs.evolve(info, notes=tuple(_notes(info, near)))
 
 
-def classify(text: str, store_hosts: Collection[str] | None = None) -> tuple[Kind, Surety]:
-    """Return which kind an id is and how certain that is; exact for offset ids if the store hosts are known."""
-    info = decode(text, store_hosts=store_hosts)
-    return info.kind, info.how_sure
-
-
 def tried(text: str) -> tuple[str, int] | None:
     """Return (`ip:port`, offset) that a look-up by offset id decodes from any 32- or 56-digit id, None for a text that
     it refuses.

@@ -113,16 +113,6 @@ def delay_seconds(levels: str = DELAY_LEVELS) -> dict[int, int]:
         raise ValueError(f"not a messageDelayLevel: {levels!r}") from error
 
 
-def retry_topic(group: str) -> str:
-    """Return the retry topic of a consumer group."""
-    return RETRY_PREFIX + group
-
-
-def dlq_topic(group: str) -> str:
-    """Return the dead letter topic of a consumer group."""
-    return DLQ_PREFIX + group
-
-
 _LABELLED: Final = re.compile(
     r"""(?<![\w.])(?:(?:consumer|producer)?group(?:name|id)?|(?:re(?:al|try)_)?topic(?:name)?|brokername)["']?\s?[=:]\s?[\[{]?["']?(?P<name>[%|\w-]{2,255})"""
     r"""|(?<!\w)key=(?P<key>[%|\w-]+@[%|\w-]+)(?=,)""",

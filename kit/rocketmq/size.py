@@ -116,13 +116,13 @@ def sent_back(consumed: Record, group: str, reconsume_times: int, level: int | N
     props = consumed.properties
     origin = props.get(names.ORIGIN_MESSAGE_ID, "0" * 32)
     more = {names.RETRY_TOPIC: props.get(names.RETRY_TOPIC, consumed.topic), names.ORIGIN_MESSAGE_ID: origin}
-    retry = consumed.with_(names.retry_topic(group), **more, **{names.WAIT: "false"})
+    retry = consumed.with_(names.RETRY_PREFIX + group, **more, **{names.WAIT: "false"})
     return scheduled(retry, level or names.FIRST_RETRY_LEVEL + reconsume_times)
 
 
 def dead_lettered(retried: Record, group: str, broker: str | Version = NEWEST) -> Record:
     """Return the record in the dead letter topic, made from the last retry record."""
-    topic = names.dlq_topic(group)
+    topic = names.DLQ_PREFIX + group
     through_schedule = rule("dlqThroughSchedule", broker)
     more = {names.REAL_TOPIC: topic, names.REAL_QID: "0"} if through_schedule else {names.DELAY: "0"}
     return retried.with_(topic, **more)

@@ -19,7 +19,7 @@ HOST = "0A140D0B00002A9F"
 KEY = "0A140D1500000C387F4466D0DB3F0003"
 GROUP = "points"
 UNKNOWN = ("real_topic", "check_times", "delay_level", "origin_message_id", "due", "consumer_group", "link")
-RETRY, DLQ = names.retry_topic(GROUP), names.dlq_topic(GROUP)
+RETRY, DLQ = names.RETRY_PREFIX + GROUP, names.DLQ_PREFIX + GROUP
 
 
 def record(n, stage, topic, **more):

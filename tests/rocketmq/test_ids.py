@@ -90,8 +90,9 @@ def test_any_text_is_decoded_or_refused(text):
 @pytest.mark.parametrize(("host", "port", "offset", "known", "kind"), rows_of(__file__, "store_hosts"))
 def test_store_hosts_settle_the_kind(host, port, offset, known, kind):
     text = ids.encode_offset_id(host, port, offset)
-    assert list(ids.classify(text, known and {known})) == kind
-    assert ids.classify("0A14101500000C387F4466B662A40000", None) == ("uniq", "certain"), "a pid of 0 is no port"
+    info, no_port = ids.decode(text, store_hosts=known and {known}), ids.decode("0A14101500000C387F4466B662A40000")
+    assert [info.kind, info.how_sure] == kind
+    assert (no_port.kind, no_port.how_sure) == ("uniq", "certain"), "a pid of 0 is no port"
 
 
 @pytest.mark.parametrize(("ip", "note"), rows_of(__file__, "odd_ids"))

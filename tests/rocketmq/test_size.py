@@ -62,13 +62,13 @@ def copy_of(record, model, earlier, broker):
             source = last(props[names.RETRY_TOPIC], real, reconsume_times=times)
             return "sent_back", size.sent_back(source, group, times, int(props[names.DELAY]))
         case stages.SCHEDULE if group:
-            letter = size.dead_lettered(last(names.retry_topic(group)), group, broker)
+            letter = size.dead_lettered(last(names.RETRY_PREFIX + group), group, broker)
             return "dead_letter_waiting", letter.with_(names.SCHEDULE_TOPIC)
         case stages.SCHEDULE if names.TRAN_MSG not in props:
             plain = without(names.REAL_TOPIC, names.REAL_QID, names.DELAY)
             return "scheduled", size.scheduled(plain, int(props[names.DELAY]), int(props[names.REAL_QID]))
         case stages.DLQ:
-            return "dead_lettered", size.dead_lettered(last(names.retry_topic(group)), group, broker)
+            return "dead_lettered", size.dead_lettered(last(names.RETRY_PREFIX + group), group, broker)
         case stages.DUE | stages.RETRY if names.DELAY in props:
             return "delivered", size.delivered(last(names.SCHEDULE_TOPIC, properties=props))
         case stages.ORIGINAL if names.UNIQ_KEY in props and not record["batch"]:

@@ -136,7 +136,7 @@ def popped(facts: Facts) -> str | None:
     own = (
         group
         for group, topic in rows
-        if topic.startswith((names.retry_topic(group) + "_", names.retry_topic(group) + "+"))
+        if topic.startswith((f"{names.RETRY_PREFIX}{group}_", f"{names.RETRY_PREFIX}{group}+"))
     )
     return min(own, default=None)
 

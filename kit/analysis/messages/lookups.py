@@ -159,9 +159,9 @@ def kinds(facts: Facts, texts: set[str]) -> dict[str, ids.Kind]:
     unknown = sorted(texts - set(known))
     hosts = {row["store_host"] for row in facts.rows("store_extent")} - {None} if unknown else set()
     for text in unknown:
-        kind, sure = ids.classify(text, hosts)
-        if sure != "possible":
-            known[text] = "uniq" if kind == "grpc" else kind
+        info = ids.decode(text, store_hosts=hosts)
+        if info.how_sure != "possible":
+            known[text] = "uniq" if info.kind == "grpc" else info.kind
     return known
 
 

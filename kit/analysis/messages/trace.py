@@ -159,7 +159,7 @@ def _keys_elsewhere(facts: Facts, asked: str) -> list[str]:
 def _form(text: str) -> str:
     """Return the kind of id that a text has the form of, else `key`."""
     try:
-        return ids.classify(text)[0]
+        return ids.decode(text).kind
     except ids.BadId:
         return "key"
 

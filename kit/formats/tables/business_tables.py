@@ -134,7 +134,7 @@ HEX: Final = re.compile(r"[0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24})?$")
 
 
 def _is_offset_id(text: str) -> bool:
-    return bool(HEX.match(text)) and ids.classify(text)[0] == "offset"
+    return bool(HEX.match(text)) and ids.decode(text).kind == "offset"
 
 
 def guess(names: Sequence[str], sample: list[list[str | None]]) -> dict[str, Any] | None:
