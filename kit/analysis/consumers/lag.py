@@ -9,6 +9,7 @@ from typing import Any, Final
 import pandas as pd
 
 from kit.analysis.consumers import consumer_logs
+from kit.formats.printed_times import tzinfo, utc, when
 from kit.inventory.model import Ref
 from kit.rocketmq import names
 from kit.tables.facts import Facts, memo
@@ -18,6 +19,9 @@ LEAST: Final = 10
 SHRUNK: Final = 0.9
 SAVED: Final = 15
 """Seconds in which an offset that moves is saved by its client and by the broker: each does every 5 s."""
+REPORTED: Final = 10
+"""Seconds in which a client reports the offsets of what it handled: every 5 s, the first time after 10 s."""
+QUARTER: Final = 900
 REBALANCED: Final = 20
 """Seconds for which a queue may rest that another client is to pull (client/impl/consumer/RebalanceService)."""
 SMALL: Final = 100
@@ -60,6 +64,7 @@ def pair(group: str, topic: str, queues: list[Course]) -> Pair:
     shrinks (the lag was larger before, in a known order), backlog (it grew in every queue that got messages, and the
     offsets advanced), still (it grew there, but no offset moved), idle (for so long that it would show), backlog_known
     (two looks, or no lag), held_up (the one queue in which much waits at last, and not less than at first, else None).
+    A queue whose offset was `reported` just before its last look does not fall behind.
     part (the queues that fall behind, or in which much waits at a single look, as a pair with `going_on`, the others, in
     none of which a tenth as much waits; None without them).
     Of a single look: behind_everywhere (much waits in every queue, each was consumed from). At one look, or for long:
@@ -81,7 +86,7 @@ def pair(group: str, topic: str, queues: list[Course]) -> Pair:
     # Looks so near that fewer messages came than are always under way are one look.
     near = [q for q in queues if q.looks == 1 or (0 < q.seconds < SAVED and q.arrived < LEAST)]
     p.backlog_known = p.still == p.idle and all(q.peak <= SMALL for q in near)
-    full = [q for q in near if q.last_lag > SMALL]
+    full = [q for q in near if q.last_lag > SMALL and not q.reported]
     far = [q for q in full if not q.never_handled]
     waiting = [q for q in queues if q.last_lag > LEAST]
     alone = waiting if len(waiting) == 1 < len(queues) else []
@@ -114,10 +119,36 @@ def _rows(facts: Facts) -> list[dict[str, Any]]:
 def pairs(facts: Facts) -> list[Pair]:
     """Return every topic of every user's group with a known lag, the largest first; retry topics if something waits."""
     rows = [row for row in _rows(facts) if row["peak"] is not None]
+    last = positions(facts).dropna(subset="end").drop_duplicates(KEYS, keep="last").set_index(KEYS)
+    for row in rows:
+        look = last.loc[tuple(row[name] for name in KEYS)]
+        row["reported"] = (look["file"], look["line"]) in _reported(facts)
+        row["grew"] &= not row["reported"]
     topics = groupby(rows, lambda row: (row["group"], row["topic"]))
     every = [pair(*place, [Course(**row) for row in of]) for place, of in topics]
     known = (p for p in every if p.lag or not p.topic.startswith(INNER))
     return sorted(known, key=lambda p: (-p.lag, p.name))
+
+
+@memo
+def _reported(facts: Facts) -> set[tuple[str, int]]:
+    """Return the lines of outputs by which the message in front of a group's offset (#LastTime) had been stored just
+    before, as of a group that goes on: it reports its offsets after it handled them.
+    """
+    looks = facts("offset_looks").query("source == 'progress' and sure").dropna(subset="time")
+    times = {(look["file"], look["line"]): look["time"] for look in looks.to_dict("records")}
+    zones = {item.file: item.zone for item in facts.zoned.items}
+    reported = set()
+    for row in facts.rows("admin_queues") if times else ():
+        at, stored = times.get((row["file"], row["line"])), when(row["last_time"])
+        if at is not None and stored is not None:
+            zone = zones.get(row["file"])
+            before = (utc(at) - utc(stored.replace(tzinfo=stored.tzinfo or tzinfo(zone)))).total_seconds()
+            # Zones are quarters of an hour apart.
+            before -= 0 if zone else QUARTER * round(before / QUARTER)
+            if abs(before) <= REPORTED:
+                reported.add((row["file"], row["line"]))
+    return reported
 
 
 def known(facts: Facts) -> bool:

@@ -88,8 +88,10 @@ def observe(facts: Facts) -> Observed:
     errors = ledger.errors_by_kind or attempts.by_kind(facts) or {}
     busy_sends = sum(errors.get(kind, 0) for kind in attempts.REFUSALS)
     # With signs of a stall or time-outs the absence of a refusal shows nothing.
-    would_show = ledger.knows_kinds and not (signs.timed_out or stalls or signs.counted)
-    rarely = refused and would_show and not signs.slow and 0 < busy_sends < SEVERAL and _harmless(ledger, busy_sends)
+    quiet = ledger.knows_kinds and not (signs.timed_out or stalls)
+    would_show = quiet and not signs.counted
+    few = 0 < busy_sends < SEVERAL > (signs.counted or 0)
+    rarely = refused and quiet and few and not signs.slow and _harmless(ledger, busy_sends)
     values = {
         "refused": refused.count or None, "kinds": [kind for kind in attempts.REFUSALS if kind in named] or None,
         "would_show": would_show, "rarely": rarely, "busy_sends": busy_sends,
