@@ -158,12 +158,11 @@ def _setting(facts: Facts, name: str) -> str | None:
 
 
 def _where(hosts: list[str], window: tuple[dt.datetime, dt.datetime] | None, local: bool) -> Sentence | None:
-    on = SAYS["hosts"].say(hosts=hosts) if 0 < len(hosts) <= HOSTS else None
+    on = hosts if 0 < len(hosts) <= HOSTS else None
     if window is None:
-        return on
+        return SAYS["hosts"].say(hosts=on) if on else None
     start, end = (f"{at:%Y-%m-%d %H:%M}" for at in window)
-    when = (SAYS["when_local"] if local else SAYS["when"]).say(start=start, end=end)
-    return SAYS["both"].say(hosts=on, when=when) if on else when
+    return SAYS["when_local" if local else "when"].say(hosts=on, start=start, end=end)
 
 
 def _hosts(facts: Facts, kind: str) -> list[str]:

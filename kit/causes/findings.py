@@ -19,6 +19,8 @@ Role = Literal["deciding", "supporting"]
 Verdict = Literal["confirmed", "suspected", "ruled_out", "insufficient_evidence", "failed"]
 VERDICTS: Final = labels("causes")["verdicts"]
 """The label of each verdict, in the order in which findings are shown."""
+SAYS: Final = labels("causes")["findings"]
+MOST_ACTORS: Final = 3
 
 
 @attrs.frozen
@@ -52,14 +54,8 @@ class Missing:
     where: Sentence | None = None
 
     def as_dict(self, lang: Lang) -> dict[str, Any]:
-        why = self.why.render(lang)
-        if self.where is not None:
-            why += (" (" if lang == "en" else "（") + self.where.render(lang) + (")" if lang == "en" else "）")
-        return {"artefact": self.artefact.render(lang), "why": why, "command": self.command}
-
-
-SAYS: Final = labels("causes")["findings"]
-MOST_ACTORS: Final = 3
+        why = SAYS["missing"].say(why=self.why, where=self.where)
+        return {"artefact": self.artefact.render(lang), "why": why.render(lang), "command": self.command}
 
 
 @attrs.frozen
@@ -77,13 +73,9 @@ class Remedy:
 
     def as_dict(self, lang: Lang) -> dict[str, Any]:
         """Return its four sentences; `when` is part of `why`, and `undo` part of the risk."""
-        sentences = {name: getattr(self, name).render(lang) for name in ("action", "why", "risk", "verify")}
-        space = " " if lang == "en" else ""
-        if self.when is not None:
-            sentences["why"] += space + SAYS["when"].say(when=self.when).render(lang)
-        if self.undo is not None:
-            sentences["risk"] += space + SAYS["undo"].say(undo=self.undo).render(lang)
-        return sentences
+        why, risk = SAYS["why"].say(why=self.why, when=self.when), SAYS["risk"].say(risk=self.risk, undo=self.undo)
+        sentences = {"action": self.action, "why": why, "risk": risk, "verify": self.verify}
+        return {name: each.render(lang) for name, each in sentences.items()}
 
 
 @attrs.frozen
