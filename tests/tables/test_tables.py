@@ -11,9 +11,10 @@ import pytest
 
 import kit
 from kit.analysis.sends import attempts
+from kit.case.tables import BRONZE
 from kit.rocketmq import names
 from kit.rocketmq.catalogue import EVENTS
-from kit.tables.queries import HERE, catalogue
+from kit.tables.queries import HERE, NO_NAMES, catalogue
 from kit.tables.runner import TableFailed, Turns
 
 
@@ -36,6 +37,13 @@ def test_every_table_says_what_it_is():
         if query.layer == "gold" and not (query.ask or query.fold):
             ordered = r"\border by\b|^-- One row(:|\b.*\bin all\b)"
             assert re.search(ordered, query.text, re.IGNORECASE | re.MULTILINE), f"{name}: in no order"
+
+
+def test_no_query_named_by_with_hides_a_table():
+    """It would count as read: its key would change with the table, and the table would be made for it."""
+    for name, query in catalogue().items():
+        own = re.findall(r"(?:\bwith|,)\s+(\w+)\s+as\s+\(", NO_NAMES.sub(" ", query.text))
+        assert {*own}.isdisjoint({*catalogue(), *BRONZE}), name
 
 
 def test_every_question_is_given_the_values_it_binds():

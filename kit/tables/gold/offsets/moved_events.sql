@@ -2,14 +2,14 @@
 -- (such messages), file, physical_offset and body (of the first), first, last (store times), kept (whether a record between the two offsets is stored: a
 -- reset moved the offset, for what is deleted before it is consumed is stored no more). At most 5,000, in order of time.
 -- Topic OFFSET_MOVED_EVENT, written for each refused pull (broker/processor/PullMessageProcessor.generateOffsetMovedEvent) with the JSON of an OffsetMovedEvent.
-with events as (
+with stored as (
   select file, physical_offset, store_timestamp, cast(body as string) as body from records where topic = 'OFFSET_MOVED_EVENT'
 ), moves as (
   select file, physical_offset, store_timestamp, body, get_json_object(body, '$.consumerGroup') as `group`,
     get_json_object(body, '$.messageQueue.topic') as topic, get_json_object(body, '$.messageQueue.brokerName') as broker,
     try_cast(get_json_object(body, '$.messageQueue.queueId') as bigint) as queue_id,
     try_cast(get_json_object(body, '$.offsetRequest') as bigint) as requested, try_cast(get_json_object(body, '$.offsetNew') as bigint) as next
-  from events
+  from stored
 ), counted as (
   select *, count(*) over alike as n, min(store_timestamp) over alike as first, max(store_timestamp) over alike as last,
     row_number() over (partition by `group`, topic, broker, queue_id, requested, next order by store_timestamp nulls last, file, physical_offset) as nth

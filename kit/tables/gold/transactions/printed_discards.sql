@@ -8,12 +8,12 @@ with printed as (
     nullif(upper(regexp_extract(e.message, '[{ ]UNIQ_KEY=([0-9A-Fa-f]{32,56})', 1)), '') as uniq_key
   from events v join entries e on e.file = v.file and e.line = v.line
   where v.event = 'check-discard'
-), messages as (
+), discarded as (
   select distinct leaked, uniq_key from printed where uniq_key is not null
 ), answered as (
   select m.leaked, a.answer, a.uniq_key, a.file, a.line,
     row_number() over (partition by m.leaked, a.answer order by a.ts nulls last, a.file, a.line) as nth
-  from messages m join transaction_answers a on a.uniq_key = m.uniq_key
+  from discarded m join transaction_answers a on a.uniq_key = m.uniq_key
   where a.from_check
 ), answers as (
   select leaked, count_if(answer = 'COMMIT') as commits, count_if(answer = 'UNKNOWN') as unknowns,
