@@ -9,7 +9,9 @@ from importlib import resources
 from typing import Final
 
 from kit.causes import texts
+from kit.causes.findings import Finding
 from kit.causes.texts import Cause, Figure
+from kit.tables.facts import Facts
 
 FOLDERS: Final = ("root_causes", "neighbours")
 
@@ -24,6 +26,13 @@ def discover() -> tuple[Cause, ...]:
         if file.name.endswith(".yaml")
     ]
     return tuple(sorted(causes, key=lambda cause: (cause.kind != "root_cause", cause.slug)))
+
+
+def examine(facts: Facts, slug: str) -> Finding:
+    """Examine one cause."""
+    from kit.causes import declared  # here: whoever only reads what causes declare needs no tables
+
+    return declared.examine(facts, next(cause for cause in discover() if cause.slug == slug))
 
 
 @cache

@@ -9,7 +9,6 @@ from table import rows_of
 
 import kit
 from kit import causes
-from kit.causes import declared
 
 KINDS = rows_of(__file__, "kinds")
 RECORDINGS = rows_of(__file__, "recordings")
@@ -32,8 +31,8 @@ def fits(path, patterns):
 
 def asked(case):
     """Ask every root cause."""
-    roots = (cause for cause in causes.discover() if cause.kind == "root_cause")
-    return {cause.slug: declared.examine(case.facts, cause) for cause in roots}
+    roots = [cause.slug for cause in causes.discover() if cause.kind == "root_cause"]
+    return {slug: causes.examine(case.facts, slug) for slug in roots}
 
 
 def confirmed(found):
