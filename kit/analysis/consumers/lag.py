@@ -67,7 +67,7 @@ def pair(group: str, topic: str, queues: list[Course]) -> Pair:
     A queue whose offset was `reported` just before its last look does not fall behind.
     part (the queues that fall behind, or in which much waits at a single look, as a pair with `going_on`, the others, in
     none of which a tenth as much waits; None without them).
-    Of a single look: behind_everywhere (much waits in every queue, each was consumed from). At one look, or for long:
+    Of a single look: behind_everywhere (much waits in every queue, each was consumed from). Of the last look:
     untouched (queues in which much waits and nothing was handled, while another is at its end).
     """
     p = Pair(group=group, topic=topic, queues=queues, name=f"{topic}@{group}", client=None)
@@ -93,8 +93,7 @@ def pair(group: str, topic: str, queues: list[Course]) -> Pair:
     p.behind_everywhere = len(far) == len(queues)
     p.held_up = next((q for q in alone if q in far or (q.grew and q.last_lag > SMALL and not q.never_handled)), None)
     goes_on = any(q.last_lag <= LEAST and not q.never_handled for q in queues)
-    untouched = [q for q in queues if q.never_handled and q.last_lag > SMALL and (q in near or q.stands)]
-    p.untouched = untouched if goes_on else []
+    p.untouched = [q for q in queues if q.never_handled and q.last_lag > SMALL] if goes_on else []
     slow = [q for q in active if q.grew and q.last_lag > SMALL] or (far if len(far) > 1 else [])
     going_on = [q for q in active or queues if q not in slow]
     p.part = None

@@ -41,7 +41,7 @@ with known as (
   select *, lag(offset) over earlier as offset_before, lag(reached) over earlier as reached_before, lag(waiting) over earlier as waiting_before
   from looks window earlier as (partition by `group`, topic, broker, queue_id order by nth)
 ), runs as (
-  select *, sum(if(offset <=> offset_before and reached >= reached_before and waiting_before > 0, 0, 1)) over (
+  select *, sum(if(coalesce(offset, 0) = coalesce(offset_before, 0) and reached >= reached_before and waiting_before > 0, 0, 1)) over (
     partition by `group`, topic, broker, queue_id order by nth rows between unbounded preceding and current row) as run
   from steps
 ), stays as (
