@@ -175,8 +175,7 @@ def _window(file: io.FileIO, at: int, size: int, piece: Piece, inside: bool) -> 
     origins = at + starts
     for place, removed in cuts:
         origins[starts >= place] += removed
-    # Where the file goes on, the last line may too.
-    complete = starts.size - (behind < size and not text.endswith(b"\n"))
+    is_cut = behind < size and not text.endswith(b"\n")  # the last line goes on behind the window
     if piece.source == "mqadmin":
         matches, heads = Matches(np.full(starts.size, -1, np.int16), starts), np.arange(starts.size)
     else:
@@ -186,7 +185,7 @@ def _window(file: io.FileIO, at: int, size: int, piece: Piece, inside: bool) -> 
         text, starts, ends = unwrapped(text, starts, ends, piece.layouts)
         matches = classify(text, starts, ends, piece.layouts)
         heads = fold(text, starts, ends, matches.row, inside=inside)
-    return _Window(text, starts, ends, origins, behind, matches, heads, np.append(heads[1:], complete))
+    return _Window(text, starts, ends, origins, behind, matches, heads, np.append(heads[1:], starts.size - is_cut))
 
 
 def fold(text: bytes, starts: np.ndarray, ends: np.ndarray, row: np.ndarray, *, inside: bool = False) -> np.ndarray:
