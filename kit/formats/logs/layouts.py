@@ -4,6 +4,7 @@ compiled. Before that lines that hold a log line in another form: JSON, colours 
 Whole columns of lines are matched at once (RE2). A line takes the first row that fits it.
 """
 
+import contextlib
 import json
 import re
 from collections.abc import Iterable, Sequence
@@ -227,14 +228,12 @@ def _first(entry: dict[str, Any], names: Sequence[str]) -> Any:
 
 
 def _decoded(raw: bytes) -> Any:
-    try:
+    with contextlib.suppress(ValueError, RecursionError):
         return msgspec.json.decode(raw)
-    except (msgspec.DecodeError, RecursionError):
-        pass
-    try:  # Python takes NaN, and half a surrogate pair (a logger cut the text).
-        return json.loads(raw.decode("utf-8", "replace")) if raw.rstrip().endswith(b"}") else None
-    except (ValueError, RecursionError):
-        return None
+    # Python takes NaN, half a surrogate pair (a logger cut the text), and bytes of another encoding, which stay.
+    with contextlib.suppress(ValueError, RecursionError):
+        return json.loads(raw.decode("utf-8", "surrogateescape")) if raw.rstrip().endswith(b"}") else None
+    return None
 
 
 def _of_object(raw: bytes, files: Files, *, follows: bool) -> bytes | None:
@@ -275,4 +274,6 @@ def _has_layout(line: bytes, files: Files) -> bool:
 
 
 def _bytes(text: str) -> bytes:
+    with contextlib.suppress(UnicodeEncodeError):
+        return text.encode("utf-8", "surrogateescape")
     return text.encode("utf-8", "replace")
