@@ -95,6 +95,8 @@ def observe(facts: Facts) -> Observed:
     if once:
         observed.quotes["lags-everywhere"] = lag.refs(facts, once.group, once.topic, most=1)
     if part:
+        if all(q.stands and q.stand_offset == q.last_offset for q in part.queues):
+            observed.consequence_of = ("consumer-stuck",)
         observed.quotes["lags-in-part"] = lag.refs(facts, part.group, part.topic, part.queues[0])
     if share := lagging.of_one_client:
         queue_ids = lag.ids(share.queues, share.queues + share.going_on)
