@@ -104,6 +104,7 @@ def specs() -> dict[str, Spec]:
 
     copies_too = _of(*STORES, replicas=True)
     commitlog, logs = (partial(Spec, source=kind) for kind in (sources.CommitLogDataSource, sources.LogDataSource))
+    mqadmin, tools = (partial(Inventory.of_outputs, kind=kind) for kind in ("mqadmin", "metrics"))
     # The body of an op record says which half messages it ends, that of the other which offset was corrected.
     wanted = {"body_topics": f"{names.OP_TOPIC},{names.OFFSET_MOVED_TOPIC}", "columns": ",".join(schema.STORED)}
     return {
@@ -117,15 +118,8 @@ def specs() -> dict[str, Spec]:
         "offsets": Spec(columns_of("offsets"), _with_offsets, "time", dated=True),
         "rows": Spec(columns_of("rows"), _of("rows"), "time", zoned=True),
         "sends": Spec(columns_of("sends"), _of("sends"), "start", zoned=True),
-        "admin": Spec(
-            columns_of("admin"),
-            partial(Inventory.of_outputs, kind="mqadmin"),
-            "time",
-            zoned=True,
-            dated=True,
-            lasting=_SET_UP,
-        ),
-        "metrics": Spec(columns_of("metrics"), partial(Inventory.of_outputs, kind="metrics"), "ts", zoned=True),
+        "admin": Spec(columns_of("admin"), mqadmin, "time", zoned=True, dated=True, lasting=_SET_UP),
+        "metrics": Spec(columns_of("metrics"), tools, "ts", zoned=True),
         "network": Spec(columns_of("network"), _of("network")),
         "threads": Spec(columns_of("threads"), _may_dump, "time", zoned=True),
     }
