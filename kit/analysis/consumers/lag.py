@@ -2,6 +2,7 @@
 topics in which it grew, and the queues that were stuck while others moved on.
 """
 
+from collections import defaultdict
 from itertools import groupby
 from types import SimpleNamespace
 from typing import Any, Final
@@ -22,6 +23,7 @@ SAVED: Final = 15
 REPORTED: Final = 10
 """Seconds in which a client reports the offsets of what it handled: every 5 s, the first time after 10 s."""
 QUARTER: Final = 900
+"""Seconds of a quarter of an hour."""
 REBALANCED: Final = 20
 """Seconds for which a queue may rest that another client is to pull (client/impl/consumer/RebalanceService)."""
 SMALL: Final = 100
@@ -117,12 +119,13 @@ def _rows(facts: Facts) -> list[dict[str, Any]]:
 @memo
 def pairs(facts: Facts) -> list[Pair]:
     """Return every topic of every user's group with a known lag, the largest first; retry topics if something waits."""
-    rows = [row for row in _rows(facts) if row["peak"] is not None]
     last = positions(facts).dropna(subset="end").drop_duplicates(KEYS, keep="last").set_index(KEYS)
-    for row in rows:
-        look = last.loc[tuple(row[name] for name in KEYS)]
-        row["reported"] = (look["file"], look["line"]) in _reported(facts)
-        row["grew"] &= not row["reported"]
+    rows = []
+    for row in _rows(facts):
+        if row["peak"] is not None:
+            look = last.loc[tuple(row[name] for name in KEYS)]
+            reported = (look["file"], look["line"]) in _reported(facts)
+            rows.append({**row, "reported": reported, "grew": row["grew"] and not reported})
     topics = groupby(rows, lambda row: (row["group"], row["topic"]))
     every = [pair(*place, [Course(**row) for row in of]) for place, of in topics]
     known = (p for p in every if p.lag or not p.topic.startswith(INNER))
@@ -137,16 +140,19 @@ def _reported(facts: Facts) -> set[tuple[str, int]]:
     looks = facts("offset_looks").query("source == 'progress' and sure").dropna(subset="time")
     times = {(look["file"], look["line"]): look["time"] for look in looks.to_dict("records")}
     zones = {item.file: item.zone for item in facts.zoned.items}
-    reported = set()
+    ages: defaultdict[tuple[str, ...], list[tuple[int, float]]] = defaultdict(list)
     for row in facts.rows("admin_queues") if times else ():
         at, stored = times.get((row["file"], row["line"])), when(row["last_time"])
         if at is not None and stored is not None:
-            zone = zones.get(row["file"])
-            before = (utc(at) - utc(stored.replace(tzinfo=stored.tzinfo or tzinfo(zone)))).total_seconds()
-            # Zones are quarters of an hour apart.
-            before -= 0 if zone else QUARTER * round(before / QUARTER)
-            if abs(before) <= REPORTED:
-                reported.add((row["file"], row["line"]))
+            printed = stored.replace(tzinfo=stored.tzinfo or tzinfo(zones.get(row["file"])))
+            age = (utc(at) - utc(printed)).total_seconds()
+            ages[row["file"], row["group"], row["topic"], str(at)].append((row["line"], age))
+    reported = set()
+    for (file, *_), rows in ages.items():
+        if not zones.get(file):  # zones are quarters of an hour apart: by chance one queue is so far behind, not all
+            rows = [(line, age - QUARTER * round(age / QUARTER)) for line, age in rows]
+            rows = rows if all(abs(age) <= REPORTED for _, age in rows) else []
+        reported |= {(file, line) for line, age in rows if abs(age) <= REPORTED}
     return reported
 
 
