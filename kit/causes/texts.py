@@ -4,7 +4,7 @@ A module reads its own with `TEXTS = texts_of(__name__)` and says `TEXTS.say("le
 """
 
 from functools import cache, cached_property
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -65,16 +65,13 @@ class Alert(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return bool(self.by or self.differ or self.when or self.clears or self.also or self.without)
 
 
-LOW: Final = T("Low.", "低。")
-
-
 class RemedyTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The sentences of a `Remedy`, and where it applies."""
 
     action: T
     why: T
+    risk: T
     verify: T
-    risk: T = LOW
     when: T | None = None
     undo: T | None = None
     needs: str = "found"
