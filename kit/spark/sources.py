@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -79,7 +80,8 @@ class Source(ds.DataSource, ds.DataSourceReader):
         return plain_schema(self.fields()) if embedded.runs() else ddl(self.fields())
 
     def reader(self, schema: Any) -> Source:
-        return self
+        """Return a reader of its own: filters that are pushed down hold for one query."""
+        return copy(self)
 
     def partitions(self) -> list[Task]:  # type: ignore[override]
         """Return what the tasks read; there is always one, so that an empty table has its columns."""

@@ -117,6 +117,10 @@ def test_filters_narrow_what_is_read():
     assert wanted.limits["store_timestamp"][0] <= noon.timestamp() * 1000 <= wanted.limits["store_timestamp"][0] + 1
     assert wanted.limits["physical_offset"][1] == 9
     assert sources.narrow(wanted, EqualTo(("keys",), "k")) == wanted
+    # What one query filters by holds for no other of the same DataFrame.
+    source = sources.CommitLogDataSource({"files": "[]"})
+    source.reader(None).pushFilters([topics[1]])
+    assert source.wanted.topics is None
 
 
 @pytest.mark.spark
