@@ -47,7 +47,7 @@ def place(file: str) -> tuple[str, str, int, int] | None:
 
 
 def unit_of(head: bytes | np.ndarray) -> str | None:
-    """Return the kind of units, `plain` or `batch`, in a queue file by its first bytes, None if it is none."""
+    """Return the kind of units, `plain` or `batch`, in a queue file by its first bytes, None for another file."""
     buf = np.frombuffer(head, np.uint8)
     plain, batch = (_ordered(_units(buf, layout)) for layout in (PLAIN, BATCH))
     if plain is not None:

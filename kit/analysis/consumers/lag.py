@@ -119,13 +119,18 @@ def _rows(facts: Facts) -> list[dict[str, Any]]:
 @memo
 def pairs(facts: Facts) -> list[Pair]:
     """Return every topic of every user's group with a known lag, the largest first; retry topics if something waits."""
-    last = positions(facts).dropna(subset="end").drop_duplicates(KEYS, keep="last").set_index(KEYS)
+    last = positions(facts).dropna(subset="end").drop_duplicates(KEYS, keep="last")
+    reported = _reported(facts)
+    current = {
+        tuple(look[name] for name in KEYS)
+        for look in last.to_dict("records")
+        if (look["file"], look["line"]) in reported
+    }
     rows = []
     for row in _rows(facts):
         if row["peak"] is not None:
-            look = last.loc[tuple(row[name] for name in KEYS)]
-            reported = (look["file"], look["line"]) in _reported(facts)
-            rows.append({**row, "reported": reported, "grew": row["grew"] and not reported})
+            is_current = tuple(row[name] for name in KEYS) in current
+            rows.append({**row, "reported": is_current, "grew": row["grew"] and not is_current})
     topics = groupby(rows, lambda row: (row["group"], row["topic"]))
     every = [pair(*place, [Course(**row) for row in of]) for place, of in topics]
     known = (p for p in every if p.lag or not p.topic.startswith(INNER))
@@ -169,12 +174,8 @@ def popped(facts: Facts) -> str | None:
     its offsets move when messages are handed out, whoever handles them.
     """
     rows = positions(facts)[["group", "topic"]].drop_duplicates().itertuples(index=False)
-    own = (
-        group
-        for group, topic in rows
-        if topic.startswith((f"{names.RETRY_PREFIX}{group}_", f"{names.RETRY_PREFIX}{group}+"))
-    )
-    return min(own, default=None)
+    retries = ((group, topic, names.RETRY_PREFIX + group) for group, topic in rows)
+    return min((group for group, topic, of in retries if topic.startswith((f"{of}_", f"{of}+"))), default=None)
 
 
 def in_hand(facts: Facts) -> list[consumer_logs.Statement]:

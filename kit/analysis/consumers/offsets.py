@@ -83,16 +83,12 @@ def unseen_starts(facts: Facts) -> list[Row]:
 
 
 def _handled_all(facts: Facts, group: str) -> bool:
-    rows = facts.rows("ledger_starts") if facts.has("rows") else []
-    first = {
-        (row["topic"], row["broker"], row["queue_id"]) for row in rows if row["group"] == group and row["offset"] == 0
-    }
-    own = {
-        (row["topic"], row["broker"], row["queue_id"])
-        for row in copies(facts)
-        if row["group"] == group and row["offset"]
-    }
-    return bool(own) and own <= first
+    def queues(rows: list[Row]) -> set[tuple[Any, ...]]:
+        return {(row["topic"], row["broker"], row["queue_id"]) for row in rows if row["group"] == group}
+
+    own = queues([row for row in copies(facts) if row["offset"]])
+    starts = facts.rows("ledger_starts") if own and facts.has("rows") else []
+    return bool(own) and own <= queues([row for row in starts if row["offset"] == 0])
 
 
 def _unprinted(facts: Facts) -> set[str]:

@@ -192,7 +192,7 @@ def present_end(stream: io.FileIO, file: File) -> int:
 
 
 def _whole_end(stream: io.FileIO, file: File, begin: int, end: int, most: int) -> int:
-    """Return where the last whole record or filler between two positions ends, `begin` where there is none."""
+    """Return where the last whole record or filler between two positions ends, `begin` without one."""
     buf, (starts, sizes, marks, gaps) = np.empty(end - begin, np.uint8), _found()
     read(stream, buf, begin, end, begin)
     count, lost, _ = walk.walk(
