@@ -15,7 +15,7 @@ from recorded import BIG, DECODED
 from table import rows_of
 
 from kit.formats.commitlog import batches, schema, segments, trace_contexts
-from kit.spark import sources
+from kit.spark import embedded, sources
 
 ALL = batches.Wanted(tuple(schema.FIELDS))
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -107,7 +107,7 @@ def test_bodies_are_unpacked_and_bombs_refused(codec):
     assert batches.unpack(pack(bytes(1 << 20)), number) == (bytes(1 << 20), 0)
 
 
-def test_filters_narrow_what_is_read():
+def test_filters_narrow_what_is_read(monkeypatch):
     wanted = batches.Wanted(("topic",))
     noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
     topics = (In(("topic",), ("a", "b")), EqualTo(("topic",), "a"))
@@ -119,8 +119,11 @@ def test_filters_narrow_what_is_read():
     assert sources.narrow(wanted, EqualTo(("keys",), "k")) == wanted
     # What one query filters by holds for no other of the same DataFrame.
     source = sources.CommitLogDataSource({"files": "[]"})
-    source.reader(None).pushFilters([topics[1]])
-    assert source.wanted.topics is None
+    for is_embedded, narrowed in ((True, {"a"}), (False, None)):  # Apache Spark keeps them for all
+        monkeypatch.setattr(embedded, "runs", lambda is_embedded=is_embedded: is_embedded)
+        reader = source.reader(None)
+        assert reader.pushFilters([topics[1]]) == [topics[1]]
+        assert (reader.wanted.topics, source.wanted.topics) == (narrowed, None)
 
 
 @pytest.mark.spark
