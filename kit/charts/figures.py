@@ -1,5 +1,7 @@
 """How charts are drawn: columns on axes, declared in `drawings.yaml`, with plotly.express in one calm style."""
 
+from __future__ import annotations
+
 import datetime as dt
 import math
 from collections.abc import Iterable, Mapping

@@ -4,7 +4,6 @@ import codecs
 import csv
 import io
 import re
-from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -51,7 +50,7 @@ def encoding(head: bytes) -> str | None:
             return None
         else:
             text = raw.decode(name, "replace")
-    odd = sum(n for c, n in Counter(text).items() if not c.isprintable() and c not in _UNSEEN)
+    odd = sum(text.count(c) for c in set(text) if not c.isprintable() and c not in _UNSEEN)
     return name if odd <= len(text) // 50 and 2 * len(raw) >= len(head) else None
 
 

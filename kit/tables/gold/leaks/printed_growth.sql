@@ -3,9 +3,8 @@
 -- log of the answers prints neither), uniq_key, doubling (seq is messages × 2^k). At most 4,096 rows or so, in order of seq.
 -- Which messages leaked is printed by common/message/MessageExt.toString, the answers by broker/processor/EndTransactionProcessor.
 with leaked as (
-  select distinct upper(regexp_extract(e.message, '[{ ]UNIQ_KEY=([0-9A-Fa-f]{32,56})', 1)) as uniq_key
-  from events v join entries e on e.file = v.file and e.line = v.line
-  where v.event = 'leaked-half-printed'
+  select distinct upper(regexp_extract(message, '[{ ]UNIQ_KEY=([0-9A-Fa-f]{32,56})', 1)) as uniq_key
+  from entries where array_contains(events, 'leaked-half-printed')
 ), answered as (
   select a.uniq_key, a.ts, (select count(*) from leaked where uniq_key <> '') as messages, row_number() over (order by a.ts, a.file, a.line) as nth
   from transaction_answers a left semi join leaked l on a.uniq_key = l.uniq_key

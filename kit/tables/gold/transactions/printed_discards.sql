@@ -3,11 +3,10 @@
 -- (the first), unknown_messages (messages with UNKNOWN answers), unknowns (these answers), unknown_file, unknown_line (the first). At most 2 rows.
 -- DefaultTransactionalMessageCheckListener.resolveDiscardMsg prints the whole message, EndTransactionProcessor the answers by UNIQ_KEY.
 with printed as (
-  select v.file, v.line, v.ts, e.message like '%REAL_TOPIC=RMQ_SYS_TRANS_HALF_TOPIC%' as leaked,
-    timestamp_millis(try_cast(regexp_extract(e.message, 'bornTimestamp=([0-9]{13})', 1) as bigint)) as born,
-    nullif(upper(regexp_extract(e.message, '[{ ]UNIQ_KEY=([0-9A-Fa-f]{32,56})', 1)), '') as uniq_key
-  from events v join entries e on e.file = v.file and e.line = v.line
-  where v.event = 'check-discard'
+  select file, line, ts, message like '%REAL_TOPIC=RMQ_SYS_TRANS_HALF_TOPIC%' as leaked,
+    timestamp_millis(try_cast(regexp_extract(message, 'bornTimestamp=([0-9]{13})', 1) as bigint)) as born,
+    nullif(upper(regexp_extract(message, '[{ ]UNIQ_KEY=([0-9A-Fa-f]{32,56})', 1)), '') as uniq_key
+  from entries where array_contains(events, 'check-discard')
 ), discarded as (
   select distinct leaked, uniq_key from printed where uniq_key is not null
 ), answered as (
