@@ -83,6 +83,7 @@ def test_a_picture_is_drawn_of_whatever_columns_there_are():
     assert drawn["xaxis"]["tickformatstops"][1]["value"].startswith("%H:%M:%S")
 
 
+@pytest.mark.seconds
 def test_a_page_draws_a_chart_from_what_it_holds_which_is_plotlys_own_release():
     html = transactions.growth(incidents.growth_frame())._repr_mimebundle_()["text/html"]
     assert "rmqKitPlotly" in html and "</script><" not in html.removesuffix("</script>") and "http" not in html

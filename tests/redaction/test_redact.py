@@ -233,6 +233,7 @@ def test_outputs_of_a_notebook_are_drawn_anew():
     assert book.cells[0].outputs[0]["data"][PLOTLY_MIME]["data"][0]["x"] == bar["x"]
 
 
+@pytest.mark.seconds
 def test_addresses_in_hex_long_cells_and_texts_are_searched_and_a_version_is_no_address(tmp_path):
     for text in ("id 0A142C0B00002A9F", "0x0a142c0b", "0X0A142c0B: no route", "0a142C0bffff"):
         assert HELD.kind_in(text) == "address" and HELD.kind_in(text.replace("2", "3")) is None
