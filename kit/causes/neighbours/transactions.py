@@ -167,6 +167,8 @@ def shared_producer_group(facts: Facts) -> Observed:
     wrong = rows[rows["wrong"]]
     groups = sorted(set(wrong["producer_group"].dropna()))
     hosts = rows[["born_host", "address"]].map(lambda address: str(address).rsplit(":", 1)[0])
+    # Two processes of one host differ by their connections.
+    hosts = hosts.where(hosts["born_host"] != hosts["address"], rows[["born_host", "address"]].astype(str))
     half = refs.transactions(rows, "half: KEYS={key}, UNIQ_KEY={uniq_key}, bornHost={born_host}", 1, "half_")
     values = {
         "foreign_answers": len(rows), "wrong_answers": len(wrong),
