@@ -176,6 +176,7 @@ def _figures(finding: Mapping[str, Any], lang: Lang) -> dict[str, Any]:
         known = causes.figures().get(name)
         label = known.label.in_(lang) if known else name.replace("_", " ")
         alone = label.lstrip(COUNTED) if lang == "zh" else label
+        words = {own: text.in_(lang) for own, text in known.values.items()} if known else {}
         number: Any = None
         rows: list[dict[str, Any]] = []
         if value is None:
@@ -192,13 +193,12 @@ def _figures(finding: Mapping[str, Any], lang: Lang) -> dict[str, Any]:
                 for key, each in value.items()
             ]
         elif isinstance(value, list):
-            words = {own: text.in_(lang) for own, text in known.values.items()} if known else {}
             rows = [{key: _readable(words.get(str(each), each), key) for key, each in item.items()} for item in value
                     if isinstance(item, Mapping)]  # fmt: skip
             # Reasons are shown as text, not counted.
             number = None if any("why" in row for row in rows) else len(value)
         else:
-            number = _readable(value)
+            number = _readable(words.get(str(value), value))
         if number is not None:
             cards.append({"value": cell(number)[0], "label": label})
         if rows:

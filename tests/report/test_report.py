@@ -136,11 +136,12 @@ def test_when_it_happened(first, last, hours, lang, said):
 
 def test_figures_as_cards_and_tables():
     figures = {"explanations": [{"why": "w", "share": 0.4309}], "lag": {"a@g": 5084, "b@g": 1}}
-    figures["replica_end_time"] = "2026-11-21T23:24:06.869Z"
+    figures |= {"replica_end_time": "2026-11-21T23:24:06.869Z", "kind": "first-start"}
     found = incidents.finding("x", "confirmed", figures=figures)
     shown = finding_view(found, [], "en")
     assert shown["number_tables"][0]["rows"] == [["w", "43%"]]
-    assert [card["value"] for card in shown["numbers"]] == ["5,084", "2026-11-21 23:24:06.869 UTC"]
+    values = [card["value"] for card in shown["numbers"]]
+    assert values == ["5,084", "2026-11-21 23:24:06.869 UTC", "first start of the group"]
     assert shown["numbers"][0]["label"].endswith(": a@g")
 
 
