@@ -107,8 +107,8 @@ def rendered(text: Sentence | str, lang: Lang) -> str:
 
 
 def printable(text: str) -> str:
-    """Return evidence text fit for a terminal: control and direction characters replaced."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    """Return evidence text fit for a terminal: a tab as a blank, other control and direction characters replaced."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text.replace("\t", " "))
 
 
 class _Sentences(string.Formatter):

@@ -157,7 +157,7 @@ _PAIR: Final = re.compile(r"#(?:brokerName|Master\w+|SyncStateSet\w+)\s+[^\s#]|(
 _SECTION: Final = re.compile(r"#(?:Consumer [\w&]+(?: [\w&]+)?|User Consume Info)#$")
 """What stands above each part of a client's consumerStatus."""
 _STATUS: Final = re.compile(
-    r"(?:\S+:\d+ +)?(?:EndTransactionQueueSize|bootTimestamp|brokerActive|brokerVersion(?:Desc)?|commitLog(?:DiskRatio|M\w+Offset)|dispatchBehindBytes|msgPutTotal\w+|pageCacheLockTimeMills|putMessageDistributeTime|remain(?:HowMany|Transient)\w+|sendThreadPoolQueue(?:HeadWaitTimeMills|Size)) *: ?\S"
+    r"(?:\S+:\d+ +)?(?:EndTransactionQueueSize|bootTimestamp|brokerActive|brokerVersion(?:Desc)?|commitLog(?:DiskRatio|M\w+Offset)|dispatchBehindBytes|msgPutTotal\w+|pageCacheLockTimeMills|putMessageDistributeTime|remain(?:HowMany|Transient)\w+|scheduleMessageOffset_\d+|sendThreadPoolQueue(?:HeadWaitTimeMills|Size)) *: ?\S"
 )
 _NAMED: Final = re.compile(r"(?:\S+:\d+ +)?\w+ *: ?\S")
 """A line of brokerStatus: tools/command/broker/BrokerStatusSubCommand."""

@@ -97,7 +97,7 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
             meanings = [_problem(line.text, PROBLEMS[reasons[line.number]])]
         elif meaning := _of_line(line.text, problems):
             meanings = [meaning]
-        elif not own and line.number not in cells:
+        elif line.number not in cells and not any(each.info.text in line.text.upper() for each in found):
             meanings = [Meaning(TEXTS["unknown"], (TEXTS["not_known"],))]
         rows += [meaning.row(line.number, line.text, lang) for meaning in meanings]
         rows += [_id(each, compared=compared).row(each.line, each.info.text, lang) for each in own]
@@ -125,7 +125,10 @@ def _of_line(text: str, problems: Sequence[Problem]) -> Meaning | None:
     if known is None or known.slug in _CARRIERS:
         known = _answer(text) or known
     if known is None and (other := upstream.problem_of(text)):
-        return _problem(text, other)
+        known, own = _problem(text, other), upstream.find(text)
+        if own:  # known only by the class that prints it
+            title, by = TEXTS["nearest"].say(title=other.title), TEXTS["by_class"].say(cls=own.classes)
+            known = attrs.evolve(known, title=title, meaning=(by, *known.meaning))
     return known or _setting(text)
 
 

@@ -41,9 +41,9 @@ _SEVERAL: Final = (
 )  # fmt: skip
 """How an error of gRPC for Python and one of Spring Boot's failure analyzers begin and go on, and the most lines."""
 _FAQ: Final = re.compile(
-    r"(?:See https?://\S+ for further details\.?|For more information, please visit the url, \S+)$"
+    r"(?:See https?://\S+ for further details\.?[\"']?|For more information, please visit the url, \S+|\S.{0,40} VM warning: ignoring option .*)$"
 )
-"""client/common/FAQUrl adds it below every exception."""
+"""What client/common/FAQUrl adds below every exception, and a JVM to mqadmin's output: the scripts' options are old."""
 
 
 @attrs.frozen

@@ -91,7 +91,8 @@ def observe(facts: Facts) -> Observed:
     quiet = ledger.knows_kinds and not (signs.timed_out or stalls)
     would_show = quiet and not signs.counted
     few = 0 < busy_sends < SEVERAL > (signs.counted or 0)
-    rarely = refused and quiet and few and not signs.slow and _harmless(ledger, busy_sends)
+    alone = few and not signs.slow and not lookups.is_paste(facts)  # a few copied lines show nothing by what they lack
+    rarely = refused and quiet and alone and _harmless(ledger, busy_sends)
     values = {
         "refused": refused.count or None, "kinds": [kind for kind in attempts.REFUSALS if kind in named] or None,
         "would_show": would_show, "rarely": rarely, "busy_sends": busy_sends,
