@@ -1,18 +1,19 @@
 -- One row per failed send and original that is its message: identity (of the send), key, uniq_key, topic, queue_id, queue_offset,
 -- born_timestamp, store_timestamp, store_host, offset_msg_id, file, physical_offset, real_topic (where one that waits is bound for), body_crc,
 -- body_size. By key if the send has one, else by UNIQ_KEY; KEYS holds several keys with blanks between them (MessageConst.KEY_SEPARATOR).
--- At most 200,000.
+-- What another cluster stored under the same key is another message. At most 200,000.
 with wanted as (
-  select distinct identity, key, uniq_key from failed_sends where not other
+  select distinct f.identity, f.key, f.uniq_key, b.printed, b.broker from failed_sends f left join file_brokers b on b.file = f.file where not f.other
 ), of_key as (
-  select distinct identity, key as name from wanted where key is not null
+  select distinct identity, key as name, printed, broker from wanted where key is not null
 ), of_id as (
   select distinct identity, uniq_key as name from wanted where key is null and uniq_key is not null
 ), named as (
   select file, physical_offset, explode(case when instr(keys, ' ') > 0 then array_union(array(keys), split(keys, ' ')) else array(keys) end) as name
   from originals where keys is not null
 ), places as (
-  select w.identity, n.file, n.physical_offset from named n join of_key w on w.name = n.name
+  select w.identity, n.file, n.physical_offset from named n join of_key w on w.name = n.name left join file_brokers b on b.file = n.file
+  where not coalesce(b.printed = w.printed and b.broker <> w.broker, false)
   union
   select w.identity, o.file, o.physical_offset from originals o join of_id w on w.name = o.uniq_key
 )
