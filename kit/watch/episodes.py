@@ -137,9 +137,8 @@ CLEAR: Final = 180.0
 """Seconds without a sign after which an episode is over: longer than the interval of check rounds and heartbeats."""
 WORSE: Final = 10
 """It rings again at this multiple of the last count."""
-MOST: Final = 500
-"""Most places kept for one cause where nothing rings; beyond that those quiet for longest are forgotten."""
-SEPARATOR: Final = "\x1f"
+MOST: Final = 2_000
+"""Most places kept where nothing rings; beyond that those quiet for longest are forgotten."""
 RANK: Final = {"": 0, "notice": 1, "warning": 2, "critical": 3}
 
 
@@ -147,7 +146,7 @@ class Tally(msgspec.Struct):
     """What one rule has seen at one place: occurrences by second (the last `within` seconds), and in total.
 
     `different`: the last values of `differ`; `beside`: the last second of the sign that must come with it; `cleared`:
-    one occurrence made the others harmless; `rung`: the total at which it rang last; `ref`: of the first occurrence.
+    one occurrence made the others harmless; `ref`: of the first occurrence.
     """
 
     sign: str
@@ -156,7 +155,6 @@ class Tally(msgspec.Struct):
     different: list[str] = []
     beside: int = 0
     cleared: bool = False
-    rung: int = 0
     ref: dict[str, Any] = {}
 
     def add(self, alert: Alert, sign: Sign) -> bool:
@@ -188,19 +186,19 @@ class Tally(msgspec.Struct):
 
 
 class Episode(msgspec.Struct):
-    """One cause at one place (`key`), and what its rules have seen there; it has an `id` once it rings.
+    """One cause at one place (the values its rules tell apart), and what they have seen there; it has an `id` once it rings.
 
-    `rule`: the one it began with; `marks`: when its largest count reached 1, 2, 4, 8 …
+    `rule`: the one it began with; `rung`: the count at which it rang last; `marks`: when that was 1, 2, 4, 8 …
     """
 
     cause: str
-    key: str
+    place: list[str]
     tallies: dict[str, Tally] = {}
     last: float = 0.0
     id: str = ""
     rule: str = ""
     severity: str = ""
-    raised: float = 0.0
+    rung: int = 0
     marks: list[float] = []
 
     @property
@@ -209,8 +207,9 @@ class Episode(msgspec.Struct):
         return {each.sign: each.total for each in self.tallies.values() if each.total}
 
     @property
-    def place(self) -> list[str]:
-        return [part for part in self.key.split(SEPARATOR) if part not in ("", "None")]
+    def count(self) -> int:
+        """Return how often the most frequent sign was seen."""
+        return max(self.counts.values(), default=0)
 
     def add(self, rule: Rule, sign: Sign, now: float) -> bool:
         """Count a sign; return whether its rule may ring now."""
@@ -226,15 +225,13 @@ class Episode(msgspec.Struct):
         reached = bool(tally.seconds) and tally.reached(alert)
         if not (reached or (self.id and tally.seconds)):
             return False
-        while max(self.counts.values()) >= 2 ** len(self.marks):
+        while self.count >= 2 ** len(self.marks):
             self.marks.append(now)
         graver = reached and RANK[alert.severity] > RANK[self.severity]
-        if graver:
-            self.severity = alert.severity
-        rings = graver or (0 < WORSE * tally.rung <= tally.total and not alert.steady)
-        if rings or (reached and not tally.rung):
-            tally.rung = tally.total
-        return rings
+        if not graver and (alert.steady or self.count < WORSE * self.rung):
+            return False
+        self.severity, self.rung = alert.severity if graver else self.severity, self.count
+        return True
 
     @property
     def lasts(self) -> float:
@@ -251,10 +248,9 @@ class Episode(msgspec.Struct):
         alert = next(alerts, Alert("", T(self.cause, self.cause)))  # the state may be of a kit with other rules
         first, ref = (self.tallies[name].ref for name in (self.rule, rule))
         says = alert.says.in_(lang).rstrip(".。")
-        count = max(self.counts.values(), default=0)
         says = TEXTS["place" if self.place else "nowhere"].say(says=says, place=self.place).render(lang)
         if state != "raised":
-            says = TEXTS[state].say(says=says, count=count, minutes=int(CLEAR // 60)).render(lang)
+            says = TEXTS[state].say(says=says, count=self.count, minutes=int(CLEAR // 60)).render(lang)
         doubling = None
         if alert.grows and len(self.marks) > 3 and self.marks[-1] > self.marks[-2]:
             doubling = round(self.marks[-1] - self.marks[-2], 1)
@@ -263,7 +259,7 @@ class Episode(msgspec.Struct):
         if full_in is not None and state != "cleared" and (alert.grows or self.cause == "disk-full"):
             says += " " + TEXTS["full"].say(minutes=max(1, round(full_in / 60))).render(lang)
         return {
-            "id": f"{self.id}-{state}-{count}",
+            "id": f"{self.id}-{state}-{self.count}",
             "time": _utc(now),
             "state": state,
             "cause": self.cause,
@@ -273,7 +269,7 @@ class Episode(msgspec.Struct):
             "evidence": [first, *([ref] if ref != first else [])],
             "figures": {
                 "counts": self.counts,
-                "since": _utc(self.raised),
+                "since": _utc(self.marks[0]),
                 "doubling_seconds": doubling,
                 "disk_full_seconds": None if full_in is None else round(full_in),
             },
@@ -281,15 +277,15 @@ class Episode(msgspec.Struct):
 
 
 class Episodes(msgspec.Struct, forbid_unknown_fields=True):
-    """What was seen of each cause by place, kept between runs. `count`: of the episodes so far."""
+    """What was seen of each cause by place, kept between runs. `began`: how many episodes so far."""
 
-    places: dict[str, dict[str, Episode]] = {}
-    count: int = 0
+    places: dict[str, Episode] = {}
+    began: int = 0
 
     @property
     def open(self) -> list[Episode]:
         """Return the episodes that last."""
-        return [each for places in self.places.values() for each in places.values() if each.id]
+        return [each for each in self.places.values() if each.id]
 
     def feed(
         self, signs: Iterable[Sign], now: float, lang: Lang = "en", full_in: float | None = None
@@ -298,8 +294,9 @@ class Episodes(msgspec.Struct, forbid_unknown_fields=True):
         touched: dict[tuple[str, str], tuple[Episode, Rule]] = {}
         for sign in sorted(signs, key=lambda each: each.at):
             for rule in watched().get(sign.name, ()):
-                key = SEPARATOR.join(str(sign.values.get(name)) for name in rule.alert.by)
-                episode = self.places.setdefault(rule.cause, {}).setdefault(key, Episode(rule.cause, key))
+                place = [sign.values.get(name) or "" for name in rule.alert.by]
+                key = "\x1f".join([rule.cause, *place])
+                episode = self.places.setdefault(key, Episode(rule.cause, [*filter(None, place)]))
                 if episode.add(rule, sign, now):
                     touched[rule.name, key] = episode, rule
         alerts = []
@@ -307,15 +304,18 @@ class Episodes(msgspec.Struct, forbid_unknown_fields=True):
             if episode.rings(rule, now):
                 state = "worse" if episode.id else "raised"
                 if not episode.id:
-                    self.count += 1
-                    episode.id, episode.rule, episode.raised = f"{rule.cause}-{int(now)}-{self.count}", rule.name, now
+                    self.began += 1
+                    episode.id, episode.rule = f"{rule.cause}-{int(now)}-{self.began}", rule.name
                 alerts.append(episode.alert(state, rule.name, now, lang, full_in))
-        for places in self.places.values():
-            quiet = sorted((each for each in places.values() if not each.id), key=lambda each: each.last)
-            over = [each for each in places.values() if now - each.last >= each.lasts]
-            alerts += [each.alert("cleared", each.rule, now, lang, full_in) for each in over if each.id]
-            for key in {each.key for each in (*over, *quiet[:-MOST])}:
-                del places[key]
+        over = [key for key, each in self.places.items() if now - each.last >= each.lasts]
+        alerts += [
+            each.alert("cleared", each.rule, now, lang, full_in)
+            for each in (self.places[key] for key in over)
+            if each.id
+        ]
+        quiet = sorted((each.last, key) for key, each in self.places.items() if not each.id)
+        for key in {*over, *(key for _, key in quiet[:-MOST])}:
+            del self.places[key]
         return alerts
 
 

@@ -21,6 +21,7 @@ from kit.evidence.files import EvidenceFile, first_data, open_raw, walk
 from kit.formats.commitlog import segments
 from kit.formats.commitlog.schema import File
 from kit.formats.logs import entries
+from kit.inventory import recognise
 from kit.inventory.model import STORES, TEXTS
 
 QUIET: Final = 1.0
@@ -42,9 +43,9 @@ class Place(msgspec.Struct, omit_defaults=True):
     """How far one file was read, and what its readers need to know. `name` is relative to root number `root`.
 
     `size`: its bytes in the last step that read it; `at`, `line`: bytes read, and the number of the line that begins
-    there; `begin`, `first`: the same before this step; `head`: the hash of the first `heads` bytes; `sniffed`: its size when it was recognised; `kind` is empty if nothing follows it; `base`,
-    `entry_head`: of a commit log (`File`); `skipped`: bytes that are no lines (zeros, lines longer than a step);
-    `gone`: when it was missed first.
+    there; `begin`, `first`: the same before this step; `head`: the hash of the first `heads` bytes; `kind` is empty if
+    nothing follows it; `base`, `entry_head`: of a commit log (`File`); `skipped`: bytes that are no lines (zeros, lines
+    longer than a step); `gone`: when it was missed first.
     """
 
     name: str
@@ -56,7 +57,6 @@ class Place(msgspec.Struct, omit_defaults=True):
     first: int = 1
     heads: int = 0
     head: str = ""
-    sniffed: int = 0
     kind: str = ""
     source: str = "text"
     encoding: str | None = None
@@ -95,7 +95,9 @@ def step(roots: Sequence[Path], before: State, now: float, *, most: int, since: 
             place = msgspec.structs.replace(
                 known, name=name, root=root, size=info.st_size, begin=known.at, first=known.line, gone=0.0
             )
-            _recognise(stream, EvidenceFile(name, path, info.st_size, modified=info.st_mtime), place)
+            sniffed, size = (min(each, recognise.HEAD).bit_length() for each in (known.size, info.st_size))
+            if size > sniffed:  # twice as much of its beginning as was known, or more
+                _recognise(stream, EvidenceFile(name, path, info.st_size, modified=info.st_mtime), place)
             after[key] = place
             is_log, is_last = place.kind in TEXTS, last[root, name.rpartition("/")[0]] == name
             if place.kind and info.st_mtime < since:
@@ -144,13 +146,8 @@ def _place(stream: io.FileIO, size: int, key: str, before: State) -> Place | Non
 
 
 def _recognise(stream: io.FileIO, file: EvidenceFile, place: Place) -> None:
-    """Note kind and details of a file; determined again while its first bytes are still arriving."""
-    from kit.inventory import recognise
-
-    if place.sniffed and (place.sniffed >= recognise.HEAD or file.bytes < 2 * place.sniffed):
-        return
+    """Note kind and details of a file."""
     kind, detail = recognise.recognise(file)
-    place.sniffed = file.bytes
     if not place.at:
         place.heads = min(HEAD, file.bytes)
         place.head = _digest(stream, place.heads)

@@ -13,7 +13,6 @@ from typing import Any, Final
 import attrs
 import msgspec
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from kit.causes.alerts import DISK_FULL
 from kit.evidence.files import Refused, refusal
@@ -122,13 +121,11 @@ class Watch:
         figures = self.figures
         figures.read += place.at - place.begin
         try:
-            if place.kind in STORES:
-                for batch in messages(self.roots[place.root], place):
-                    for each in pc.value_counts(pc.cast(batch.column("stage"), pa.string())).to_pylist():
-                        figures.stages[str(each["values"])] += each["counts"]
+            for batch in new_rows(self.roots[place.root], place, self.options):
+                if place.kind in STORES:
+                    figures.stages.update(map(str, batch["stage"].to_pylist()))
                     yield from episodes.of_records(batch, moment)
-                return
-            for batch in log_entries(self.roots[place.root], place, self.options):
+                    continue
                 figures.entries += batch.num_rows
                 for sign in episodes.of_entries(batch, moment):
                     if sign.name == episodes.SAVED:
@@ -157,16 +154,14 @@ class Watch:
         self.figures.full_in = min(ends) if min(ends) < SHOWN else None
 
 
-def log_entries(root: Path, place: Place, options: Options) -> Iterator[pa.RecordBatch]:
-    """Yield the new entries of a log."""
+def new_rows(root: Path, place: Place, options: Options) -> Iterator[pa.RecordBatch]:
+    """Yield the new records of a store, or the new entries of a log."""
+    path = following.locate(root, place)
+    if place.kind in STORES:
+        file = File(place.name, path, place.at, place.at, place.base, place.entry_head)
+        return segments.messages(file, place.begin, place.at, WANTED)
     piece = Piece(
-        place.name, following.locate(root, place), place.begin, place.at, source=place.source,
+        place.name, path, place.begin, place.at, source=place.source,
         encoding=place.encoding, seconds_twice=place.seconds_twice, line=place.first,
     )  # fmt: skip
-    yield from map(plain, batches(piece, options))
-
-
-def messages(root: Path, place: Place, wanted: Wanted = WANTED) -> Iterator[pa.RecordBatch]:
-    """Yield the new records of a store."""
-    file = File(place.name, following.locate(root, place), place.at, place.at, place.base, place.entry_head)
-    yield from segments.messages(file, place.begin, place.at, wanted)
+    return map(plain, batches(piece, options))

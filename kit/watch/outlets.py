@@ -80,16 +80,17 @@ def capture(watch: Watch, name: str, into: Path) -> Path | None:
     for number, root in enumerate(watch.roots):
         target, left = folder / str(number) if len(watch.roots) > 1 else folder, STORE
         places = [each for each in watch.kept.places.values() if each.root == number and each.at and not each.gone]
-        for place in sorted(places, key=lambda each: each.name, reverse=True):
-            path = root if root.is_file() else root / place.name
-            if place.kind not in STORES:
-                _copy(path, target / place.name, max(0, place.at - LOG), place.at + LOG)
+        read = {each.name: each for each in places}
+        for file, path, info in reversed(walk(root)[0]):  # of a store its last file first
+            place = read.get(file)
+            if place is None:
+                if info.st_size <= SMALL and _SETTINGS.search(file):
+                    _copy(path, target / file, 0, SMALL)
+            elif place.kind not in STORES:
+                _copy(path, target / file, max(0, place.at - LOG), place.at + LOG)
             elif left > 0:
-                _copy(path, target / place.name, max(0, place.at - left), place.at, hole=True)
+                _copy(path, target / file, max(0, place.at - left), place.at, hole=True)
                 left -= place.at
-        for setting, path, info in walk(root)[0]:
-            if info.st_size <= SMALL and _SETTINGS.search(setting):
-                _copy(path, target / setting, 0, SMALL)
     return folder
 
 

@@ -7,6 +7,7 @@ one watch uses it at a time.
 import contextlib
 import datetime as dt
 import hashlib
+import itertools
 import os
 import signal
 import time
@@ -36,7 +37,7 @@ TEXTS: Final = labels("watch")["run"]
 MOST_LATE: Final = 1000
 """Most alerts kept for an outlet that cannot take them."""
 AT_ONCE: Final = 1000
-"""Most steps without a pause while catching up."""
+"""Most steps of `--once`: a writer that is faster than the watch does not keep it from ending."""
 
 MARKER: Final = ".rmq-kit-watch.json"
 STATE: Final = "state.json"
@@ -147,14 +148,13 @@ class Sender:
 def forever(sender: Sender, show: Callable[[list[dict[str, Any]]], None], every: float, *, once: bool = False) -> None:
     """Step every `every` seconds until the process is stopped; with `once` until everything that is there was read."""
     sender.send()  # alerts that a killed process did not send
-    watch, quick = sender.watch, 0
-    while True:
-        began, read = time.monotonic(), watch.figures.read
+    for step in itertools.count(1):
+        began = time.monotonic()
         show(sender.step())
-        quick = quick + 1 if watch.figures.read > read else 0
-        if once and (not quick or quick > AT_ONCE):
+        behind = sender.watch.figures.behind
+        if once and (not behind or step >= AT_ONCE):
             return
-        if not once and not watch.figures.behind:
+        if not behind:
             time.sleep(max(0.0, every - (time.monotonic() - began)))
 
 

@@ -12,9 +12,7 @@ from folders import put
 from growing import Clock, write
 from stores import Record, store
 
-from kit.formats.commitlog.schema import FIELDS, Wanted
 from kit.formats.logs.schema import Options
-from kit.inventory.model import TEXTS
 from kit.watch import following, loop
 from kit.watch.following import FORGET, State
 
@@ -39,11 +37,7 @@ class Tail:
         return new
 
     def read(self, place):
-        if place.kind in TEXTS:
-            found = loop.log_entries(self.root, place, Options(events=True))
-        else:
-            found = loop.messages(self.root, place, Wanted(tuple(name for name in FIELDS if name != "body")))
-        return [row for batch in found for row in batch.to_pylist()]
+        return [row for batch in loop.new_rows(self.root, place, Options(events=True)) for row in batch.to_pylist()]
 
     @property
     def messages(self):

@@ -305,14 +305,14 @@ def test_captures_hold_what_triage_opens_and_metrics_name_what_rings(tmp_path):
 
 
 def test_a_file_that_breaks_is_named_and_the_others_go_on(tmp_path, monkeypatch, capsys):
-    entries = loop.log_entries
+    entries = loop.new_rows
 
     def breaks(root, place, options):
         if "bad" in place.name:
             raise ValueError("no such thing")
         yield from entries(root, place, options)
 
-    monkeypatch.setattr(loop, "log_entries", breaks)
+    monkeypatch.setattr(loop, "new_rows", breaks)
     clock = Clock(BEGIN)
     for name in ("bad", "broker"):
         write(tmp_path / f"{name}.log", line(clock(), "start"), clock())

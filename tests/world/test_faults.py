@@ -67,7 +67,7 @@ def test_a_watch_that_is_stopped_blames_no_file_and_settings_that_are_none_are_s
 
     strange.put(tmp_path / "x.log", strange.LOG)
     watch = loop.Watch([tmp_path], since=0.0)
-    monkeypatch.setattr(loop, "log_entries", lambda *_: map(stopped, [0]))
+    monkeypatch.setattr(loop, "new_rows", lambda *_: map(stopped, [0]))
     with pytest.raises(run.Stopped):
         watch.step()
     assert not watch.figures.unread
