@@ -20,7 +20,7 @@ BUDGETS: Final = {
     "causes": 4_530,
     "charts": 1_750,
     "cli": 1_090,
-    "collection": 300,
+    "collection": 290,
     "evidence": 1_310,
     "explanation": 680,
     "explorer": 600,

@@ -12,7 +12,6 @@ import datetime as dt
 import struct
 from collections import Counter
 from collections.abc import Callable, Iterable
-from functools import reduce
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
@@ -137,22 +136,18 @@ def _offsets(case: Case, wish: Wish, lives: list[dict[str, Any]]) -> dict[str, L
 
 def _messages(case: Case, frame: DataFrame, named: Column, keys: DataFrame) -> DataFrame:
     """Return the records that are `named` and those of messages with these keys, wherever their copies are, the ops of
-    their halves, and the message trace records about them.
+    their halves, and the message trace records about them; a record may come twice.
     """
-    named = F.coalesce(named, F.lit(False))
-    chosen = [frame.where(named), frame.where(~named).join(keys, "uniq_key", "left_semi")]
+    own = frame.where(named).unionByName(frame.join(keys, "uniq_key", "left_semi").select(*frame.columns))
     brokers = case.tables.frame("store_brokers").select("file", "broker").distinct()
-    halves = chosen[0].unionByName(chosen[1]).where(F.col("topic") == names.HALF_TOPIC).join(brokers, "file")
+    halves = own.where(F.col("topic") == names.HALF_TOPIC).join(brokers, "file")
     halves = halves.selectExpr("broker", "queue_offset as half_queue_offset")
-    ending = case.tables.frame("ops").join(brokers, "file").join(halves, ["broker", "half_queue_offset"], "left_semi")
-    ops = frame.where(F.col("topic") == names.OP_TOPIC)
-    chosen.append(ops.join(ending.select("offset_msg_id").distinct(), "offset_msg_id", "left_semi"))
+    ops = case.tables.frame("ops").join(brokers, "file").join(halves, ["broker", "half_queue_offset"], "left_semi")
+    own = own.unionByName(frame.join(ops, "offset_msg_id", "left_semi").select(*frame.columns))
     if case.has("traces"):
         about = case.traces.join(keys, F.col("msg_id") == F.col("uniq_key"), "left_semi")
-        chosen.append(
-            frame.join(about.select("file", "physical_offset").distinct(), ["file", "physical_offset"], "left_semi")
-        )
-    return reduce(lambda some, more: some.unionByName(more), (part.select(*frame.columns) for part in chosen))
+        own = own.unionByName(frame.join(about, ["file", "physical_offset"], "left_semi").select(*frame.columns))
+    return own
 
 
 # --- logs -------------------------------------------------------------------------------------------------------------
