@@ -25,14 +25,14 @@ with marked as (
     'map-file-failed', 'service-not-available', 'replicas-not-enough', 'send-given-up', 'no-permission')
   group by file, line
 ), texts as (
-  select m.*, e.lines, e.ts, e.source, e.thread, e.logger, e.layout, e.message, concat_ws(chr(10), coalesce(e.message, ''), e.trace) as text
+  select m.*, coalesce(r.pull, false) as pull, e.lines, e.ts, e.source, e.thread, e.logger, e.layout, e.message, concat_ws(chr(10), coalesce(e.message, ''), e.trace) as text
   from marked m join (
     -- So few entries reach the join, each with its text.
     select * from entries where arrays_overlap(events, array(
       'send-attempt-failed', 'send-attempt-message', 'flow-control', 'client-wait-timeout', 'client-call-timeout', 'client-async-timeout',
       'broker-exception', 'client-exception', 'client-connect-failed', 'client-send-request-failed', 'client-too-many-requests',
       'map-file-failed', 'service-not-available', 'replicas-not-enough', 'send-given-up', 'no-permission'))
-  ) e on e.file = m.file and e.line = m.line
+  ) e on e.file = m.file and e.line = m.line left join refused_requests r on r.file = m.file and r.line = m.line
 ), roles as (
   select *, contains(text, 'DefaultMQProducerImpl.send') as from_send,
     case when attempt then 'attempt' when not failed then 'message' else 'call' end as role,
@@ -51,8 +51,7 @@ with marked as (
 ), counted as (
   select * from pairs
   where not coalesce(behind, false) and not title and (role <> 'call' or from_send or (named <> 'OTHER' and coalesce(source, 'client') <> 'client'
-    and not (late and source in ('broker', 'store', 'remoting', 'transaction', 'broker_default', 'namesrv')) and not (late and text rlike
-    'execute the pull request exception|pullKernelImpl|processPullResponse|pullMessageAsync|PullCallback|PullMessageService|popMessage|updateConsumeOffsetToBroker|getConsumerIdListByGroup|HeartBeat|heart beat|queryConsumerOffset|lockBatchMQ|checkClientInBroker|DefaultMQPushConsumerImpl[.]start|ListenerContainerConfiguration|MQAdminExt')))
+    and not (late and source in ('broker', 'store', 'remoting', 'transaction', 'broker_default', 'namesrv')) and not (late and pull)))
 ), printed as (
   select file, line,
     cast(case when lines > 1 and coalesce(layout, '') <> 'json' and instr(text, words) > 0

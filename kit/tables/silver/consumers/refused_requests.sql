@@ -1,7 +1,7 @@
 -- One row per entry that reports a request refused as busy or timed out: file, source, line, ts, message, trace, busy (refused: flow-control or
 -- thread-pool-busy), late (a client's time-out), pull (about a pull or another request that is not a send).
--- What clients print around the refusal of what is no send: client/impl/consumer, MQClientAPIImpl, MQClientInstance, tools/admin, the listeners of
--- rocketmq-spring; no sender's frame has one. A send has DefaultMQProducerImpl.send in its trace.
+-- What clients print around the refusal of what is no send: client/impl/consumer, MQClientInstance, tools/admin, the listeners of
+-- rocketmq-spring, every other method of MQClientAPIImpl; no sender's frame has one. A send has DefaultMQProducerImpl.send in its trace.
 with refused as (
   select file, source, line, ts, message, trace,
     array_contains(events, 'flow-control') or array_contains(events, 'thread-pool-busy') as busy,
@@ -12,12 +12,8 @@ with refused as (
 )
 select file, source, line, ts, message, trace, busy, late,
   not contains(text, 'DefaultMQProducerImpl.send') and (
-    contains(text, 'execute the pull request exception') or contains(text, 'pullKernelImpl') or contains(text, 'processPullResponse')
-    or contains(text, 'pullMessageAsync') or contains(text, 'PullCallback') or contains(text, 'PullMessageService') or contains(text, 'popMessage')
-    or contains(text, 'updateConsumeOffsetToBroker') or contains(text, 'getConsumerIdListByGroup') or contains(text, 'HeartBeat')
-    or contains(text, 'heart beat') or contains(text, 'queryConsumerOffset') or contains(text, 'lockBatchMQ')
-    or contains(text, 'checkClientInBroker') or contains(text, 'DefaultMQPushConsumerImpl.start')
-    or contains(text, 'ListenerContainerConfiguration') or contains(text, 'MQAdminExt')
+    text rlike 'execute the pull request exception|pullKernelImpl|PullCallback|PullMessageService|popMessage|updateConsumeOffsetToBroker|getConsumerIdListByGroup|HeartBeat|heart beat|lockBatchMQ|DefaultMQPushConsumerImpl[.]start|ListenerContainerConfiguration|MQAdminExt'
+    or text rlike 'MQClientAPIImpl[.][a-z]' and not text rlike 'MQClientAPIImpl[.](?:sendMessage|processSendResponse|onExceptionImpl|consumerSendMessageBack)'
   ) as pull
 from refused
 where busy or late
