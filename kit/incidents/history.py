@@ -10,7 +10,7 @@ import contextlib
 import datetime as dt
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path, PurePath
 from typing import Any, Final
@@ -23,7 +23,6 @@ from kit import __version__
 from kit.case import output
 from kit.charts import Chart, Table, overview
 from kit.charts.table import environment
-from kit.data import grouped
 from kit.evidence import disk
 from kit.formats.printed_times import iso
 from kit.i18n import Filled, Lang, Sentence, labels
@@ -80,6 +79,7 @@ class Incident:
     def _about(self, field: str) -> Any:
         return (self.findings.get("evidence") or {}).get(field)
 
+    @cached_property
     def traits(self) -> set[tuple[str, str]]:
         """Return what it shows, as (kind, what): causes, steps that held, topics and groups it names."""
         traits = set()
@@ -103,6 +103,14 @@ def _quoted(texts: list[str]) -> Iterator[str]:
         name = (hit[1] or hit[2]).removeprefix("%RETRY%").removeprefix("%DLQ%")
         if name and name != "null" and not is_system_topic(name):
             yield name
+
+
+def _of_kind(kind: str, traits: Iterable[tuple[str, str]]) -> list[str]:
+    return sorted(what for its, what in traits if its == kind)
+
+
+def _weight(traits: Iterable[tuple[str, str]]) -> float:
+    return sum(WEIGHTS[kind] for kind, _ in traits)
 
 
 def _instants(times: list[Any]) -> Iterator[dt.datetime]:
@@ -179,26 +187,18 @@ class History:
         frame = pd.DataFrame(rows, columns=pd.Index(columns)).astype({"cause": str})
         return frame.assign(began=pd.to_datetime(frame["began"], utc=True, errors="coerce"))
 
-    @cached_property
-    def traits(self) -> pd.DataFrame:
-        """Return what each incident shows: name, kind, what, weight, what weighs most first."""
-        rows = [(one.name, kind, what, WEIGHTS[kind]) for one in self.incidents for kind, what in one.traits()]
-        frame = pd.DataFrame(rows, columns=pd.Index(["name", "kind", "what", "weight"]))
-        return frame.sort_values(["weight", "what"], ascending=[False, True], ignore_index=True)
-
     def likeness(self, name: str, least: float = 0.0) -> pd.DataFrame:
-        """Return the incidents that resemble this one, most similar first: name, likeness, why."""
-        own = self.traits[self.traits["name"] == name]
-        others = self.traits[self.traits["name"] != name]
-        shared = others.merge(own[["kind", "what"]])
-        common, every = (each.groupby("name")["weight"].sum() for each in (shared, others))
-        like = (common / (every + own["weight"].sum() - common)).dropna().rename("likeness").reset_index()
-        like = like[like["likeness"] >= least]
-        whats = shared.groupby(["name", "kind"], sort=False)["what"].agg(lambda what: ", ".join(what.head(NAMES_SHOWN)))
-        kinds = whats.reset_index().itertuples(index=False)
-        says = grouped((name, LIKE[kind].say(what=what).render(self.lang)) for name, kind, what in kinds)
-        why = ["; ".join(says[name]) for name in like["name"]]
-        return like.assign(why=why).sort_values(["likeness", "name"], ascending=[False, True], ignore_index=True)
+        """Return the incidents that resemble this one, most similar first: name, began, likeness, why."""
+        one, rows = self.incident(name), []
+        for other in self.incidents if one else ():
+            own, theirs = one.traits, other.traits
+            if other is not one and (shared := own & theirs):
+                whats = ((LIKE[kind], _of_kind(kind, shared)[:NAMES_SHOWN]) for kind in WEIGHTS)
+                why = "; ".join(like.say(what=", ".join(what)).render(self.lang) for like, what in whats if what)
+                rows.append((other.name, other.began, _weight(shared) / _weight(own | theirs), why))
+        frame = pd.DataFrame(rows, columns=pd.Index(["name", "began", "likeness", "why"]))
+        frame = frame[frame["likeness"] >= least]
+        return frame.sort_values(["likeness", "name"], ascending=[False, True], ignore_index=True)
 
     def overview(self) -> Table:
         """Return one row for each incident."""
@@ -219,20 +219,17 @@ class History:
         roots = self.findings[self.findings["root"].astype(bool)]
         both = roots.merge(self.findings, on="slug", suffixes=("", "_then")).query("incident_then < incident")
         both = both[both["began"].notna() | both["began_then"].notna()]
-        names = self.traits[self.traits["kind"] == "name"].groupby("name")["what"].agg(set)
-        pairs = zip(both["name"], both["name_then"], strict=True)
-        same = [", ".join(sorted(names.get(a, set()) & names.get(b, set()))[:NAMES_SHOWN]) for a, b in pairs]
+        traits = [one.traits for one in self.incidents]
+        pairs = zip(both["incident"], both["incident_then"], strict=True)
+        same = [", ".join(_of_kind("name", traits[a] & traits[b])[:NAMES_SHOWN]) for a, b in pairs]
         known = [compare.VERDICTS[verdict].render(self.lang) for verdict in both["verdict_then"]]
         table = both.assign(cause=both["slug"], earlier=both["name_then"], known_as=known, same=same)
         return self._table(table[["began", "name", "cause", "earlier", "known_as", "same"]], SAYS["before"])
 
     def alike(self, name: str = "") -> Table:
         """Return the incidents that resemble this one (default: the latest), and what they share."""
-        one = self.incident(name)
-        own = one.name if one else name
-        like = self.likeness(own, LEAST).round({"likeness": 2})
-        began = like["name"].map({each.name: each.began for each in self.incidents})
-        return self._table(like.assign(began=began)[["name", "began", "likeness", "why"]], SAYS["alike"].say(name=own))
+        one, like = self.incident(name), self.likeness(name, LEAST).round({"likeness": 2})
+        return self._table(like, SAYS["alike"].say(name=one.name if one else name))
 
     def compare(self, before: str = "", after: str = "") -> Table:
         """Return what differs between two incidents: the latest (`after`) and the one most like it, unless named."""
@@ -305,7 +302,7 @@ def _card(history: History, one: Incident, folder: Path) -> dict[str, Any]:
     lang, causes = history.lang, one.with_verdict()
     confirmed = [f for f in causes if f["cause"] in one.root_causes]
     lead = confirmed or [f for f in causes if f.get("kind") == "root_cause"] or causes
-    names = sorted(what for kind, what in one.traits() if kind == "name")
+    names = _of_kind("name", one.traits)
     return {
         "id": one.name,
         "name": one.name if one.name != "." else WORDS["unnamed"].in_(lang),
