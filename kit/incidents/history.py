@@ -190,12 +190,12 @@ class History:
     def likeness(self, name: str, least: float = 0.0) -> pd.DataFrame:
         """Return the incidents that resemble this one, most similar first: name, began, likeness, why."""
         one, rows = self.incident(name), []
-        for other in self.incidents if one else ():
-            own, theirs = one.traits, other.traits
-            if other is not one and (shared := own & theirs):
+        own: set[tuple[str, str]] = one.traits if one else set()
+        for other in self.incidents:
+            if other is not one and (shared := own & other.traits):
                 whats = ((LIKE[kind], _of_kind(kind, shared)[:NAMES_SHOWN]) for kind in WEIGHTS)
                 why = "; ".join(like.say(what=", ".join(what)).render(self.lang) for like, what in whats if what)
-                rows.append((other.name, other.began, _weight(shared) / _weight(own | theirs), why))
+                rows.append((other.name, other.began, _weight(shared) / _weight(own | other.traits), why))
         frame = pd.DataFrame(rows, columns=pd.Index(["name", "began", "likeness", "why"]))
         frame = frame[frame["likeness"] >= least]
         return frame.sort_values(["likeness", "name"], ascending=[False, True], ignore_index=True)
