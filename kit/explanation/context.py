@@ -159,8 +159,10 @@ _SECTION: Final = re.compile(r"#(?:Consumer [\w&]+(?: [\w&]+)?|User Consume Info
 _STATUS: Final = re.compile(
     r"(?:\S+:\d+ +)?(?:EndTransactionQueueSize|bootTimestamp|brokerActive|brokerVersion(?:Desc)?|commitLog(?:DiskRatio|M\w+Offset)|dispatchBehindBytes|msgPutTotal\w+|pageCacheLockTimeMills|putMessageDistributeTime|remain(?:HowMany|Transient)\w+|scheduleMessageOffset_\d+|sendThreadPoolQueue(?:HeadWaitTimeMills|Size)) *: ?\S"
 )
-_NAMED: Final = re.compile(r"(?:\S+:\d+ +)?\w+ *: ?\S")
-"""A line of brokerStatus: tools/command/broker/BrokerStatusSubCommand."""
+_ROUTE: Final = re.compile(r'\{?\s*"(?:brokerDatas|queueDatas)"\s*:\s*\[')
+"""What topicRoute prints as JSON: remoting/protocol/route/TopicRouteData."""
+_NAMED: Final = re.compile(r"(?:\S+:\d+ +)?\w+ *: ?\S|[\"{\[}\]]")
+"""A line of brokerStatus (tools/command/broker/BrokerStatusSubCommand), or of JSON."""
 _ROW: Final = re.compile(r"[^\s:]+(?: [^\s:]+)?\s{2,}\S|\S+\t\S")
 """Cells with more than one blank between them."""
 
@@ -174,9 +176,13 @@ def outputs(lines: Sequence[Line]) -> tuple[dict[int, str], frozenset[int]]:
         head = _command(line.text) or (DUMP if _DUMPED.match(line.text) else metrics.of_line(line.text))
         if head and head != inside:
             begun[line.number] = inside = head
-        # A row has two numbers, or cells apart; brokerStatus prints a name and a value.
-        form = _NAMED if inside == "brokerStatus" else _ROW
-        goes_on = inside and line.number - last <= 1 and (len(_CELL.findall(line.text)) > 1 or form.match(line.text))
+        # A row has two numbers, or cells apart; brokerStatus and topicRoute print names and values, the latter also lines of brackets.
+        form = _NAMED if inside in ("brokerStatus", "topicRoute") else _ROW
+        goes_on = (
+            inside
+            and line.number - last <= 1 + 4 * (inside == "topicRoute")
+            and (len(_CELL.findall(line.text)) > 1 or form.match(line.text))
+        )
         if head or goes_on or _ALONE.match(line.text):
             rows.add(line.number)
             last = line.number
@@ -190,8 +196,8 @@ def _command(text: str) -> str | None:
         return MQADMIN_PAIRS
     if _SECTION.match(text):
         return "consumerStatus"
-    if _STATUS.match(text):
-        return "brokerStatus"
+    if _STATUS.match(text) or _ROUTE.match(text):
+        return "brokerStatus" if _STATUS.match(text) else "topicRoute"
     if not _HEAD.match(text):
         return None
     joined = " ".join(text.split())
