@@ -1,11 +1,11 @@
 -- One row per topic that exists: topic, listed (in a broker's list of topics, in topicList, or with a record in a store: what else there is would be
--- there too; not by a queue that a consumer took, or an answer to a send). At most 100,000 rows.
+-- there too; not by a queue that a consumer took, a route that a client got, or an answer to a send). At most 100,000 rows.
 select topic, max(listed) as listed from (
   select subject as topic, true as listed from configs where origin = 'topics'
   union all
   select trim(value) as topic, true as listed from admin where command = 'topicList' and name in ('text', '#Topic')
   union all
-  select value_topic as topic, false as listed from events where event in ('queue-taken', 'pull-started', 'send-result')
+  select value_topic as topic, false as listed from events where event in ('queue-taken', 'pull-started', 'route-found', 'send-result')
   union all
   select distinct topic, true as listed from messages_within
 )
