@@ -44,12 +44,11 @@ class Note:
 
 @attrs.define
 class Mark:
-    """The state of one question."""
+    """The state of one question. `help`: `hinted`, `given`."""
 
     state: State = "unanswered"
     tries: int = 0
-    hinted: bool = False
-    solved: bool = False
+    help: set[str] = attrs.field(factory=set)
 
 
 @attrs.define
@@ -137,13 +136,13 @@ class Session:
 
     def hint(self, id_: str) -> Note:
         question = self.question(id_)
-        self.marks[id_].hinted = True
+        self.marks[id_].help.add("hinted")
         return Note(self.say(question.hint))
 
     def answer(self, id_: str) -> Any:
         """Return the answer from this evidence; None if the evidence does not show it."""
         truth: Any = self.facts.get(self.question(id_).answer)
-        self.marks[id_].solved = True
+        self.marks[id_].help.add("given")
         return truth if compare.single(truth) else ", ".join(truth)
 
     def check(self, id_: str, given: Any) -> Note:
@@ -167,16 +166,19 @@ class Session:
         return Note(self.tell("wrong", answer=answer, reason=self.reason(question, given)), "wrong")
 
     def right(self, question: Question, given: Any) -> bool:
-        chosen = set(compare.choices(given, question)) if question.also else set()
-        also = bool(chosen) and chosen <= set(compare.choices(self.facts[question.also], question))
-        return also or compare.same(given, self.facts[question.answer], question)
+        """Return whether an answer is the true one, or names nothing but what is accepted too."""
+        also = set(compare.choices(self.facts.get(question.also, ()), question))
+        accepted = set() < set(compare.choices(given, question)) <= also
+        return accepted or compare.same(given, self.facts[question.answer], question)
 
     def reason(self, question: Question, given: Any) -> str:
         """Return why an answer is wrong: the misconception behind it if it is a known one."""
-        number = question.kind in compare.UNITS
+        number, chosen = question.kind in compare.UNITS, set(compare.choices(given, question))
         for slip, feedback in question.slips.items():
             taken = self.facts.get(slip, compare.number(slip)) if number else slip
-            if taken is not None and not self.right(question, taken) and _names(given, taken, question):
+            if taken is None or self.right(question, taken):
+                continue
+            if compare.same(given, taken, question) if number else compare.word(slip) in chosen:
                 return self.say(feedback)
         truth = self.facts[question.answer]
         if number:
@@ -184,7 +186,6 @@ class Session:
             if value is None:
                 return self.tell("no_number", unit=TEXTS["units"][question.kind])
             return self.tell("high" if value > truth else "low")
-        chosen = set(compare.choices(given, question))
         if question.options and not chosen <= {compare.word(option) for option in question.options}:
             return self.tell("no_option", options=list(question.options))
         out_of_order = question.kind == "order" and chosen == set(compare.choices(truth, question))
@@ -196,22 +197,15 @@ class Session:
         for id_ in self.ids:
             question, mark = self.question(id_), self.marks[id_]
             state: State = "untold" if self.facts.get(question.answer) is None else mark.state
-            help_ = [self.tell(name) for name, used in (("hinted", mark.hinted), ("given", mark.solved)) if used]
-            rows.append((id_, state, mark.tries, ", ".join(help_), clean(self.say(question.prompt), SHORT)))
+            helped = ", ".join(self.tell(name) for name in sorted(mark.help, reverse=True))
+            rows.append((id_, state, mark.tries, helped, clean(self.say(question.prompt), SHORT)))
         frame = pd.DataFrame(rows, columns=pd.Index(["question", "state", "tries", "help", "what"]))
-        right = frame["state"] == "right"
-        total, helped = int((frame["state"] != "untold").sum()), int((right & (frame["help"] != "")).sum())
-        score: dict[str, Any] = {"right": int(right.sum()), "total": total, "helped": helped}
+        right = frame[frame["state"] == "right"]
+        total, with_help = int((frame["state"] != "untold").sum()), int((right["help"] != "").sum())
+        score: dict[str, Any] = {"right": len(right), "total": total, "helped": with_help}
         caption = self.tell("scores", number=str(self.lab.number), **score)
         marked = frame.assign(state=frame["state"].map(MARKS))
         return Scorecard(marked, caption, TEXTS["heads"], self.lang, **score)
-
-
-def _names(given: Any, taken: Any, question: Question) -> bool:
-    """Return whether an answer is what something was taken for, or names it among others."""
-    if question.kind == "words":
-        return set(compare.choices(taken, question)) <= set(compare.choices(given, question))
-    return compare.same(given, taken, question)
 
 
 def _text(finished: str) -> T:
