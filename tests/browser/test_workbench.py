@@ -202,10 +202,11 @@ def test_run_all_see_the_charts(browser, lab):
     page = opened(browser, lab, BOOK)
     run_all(page)
     page.wait_for_selector(".jp-OutputArea .js-plotly-plot svg.main-svg")
-    page.set_viewport_size({"width": 700, "height": 3000})
     boxes = (
         "[...document.querySelectorAll('.jp-RenderedPlotly')].map(e => [e.offsetWidth, e.parentElement.offsetWidth])"
     )
+    assert all(chart > 0.9 * box for chart, box in page.evaluate(boxes))
+    page.set_viewport_size({"width": 700, "height": 3000})
     wide = page.evaluate(boxes)
     assert wide and all(chart >= 520 > box for chart, box in wide), wide
     page.context.close()
