@@ -46,6 +46,13 @@ def setting(facts: Facts, name: str, hosts: Hosts = frozenset()) -> Setting:
     return Setting(values.pop(), None, "default") if len(values) == 1 else Setting(None, None, None)
 
 
+def of_half_topics(facts: Facts, name: str) -> Setting:
+    """Return a setting of the brokers with half records; of several that differ none is known."""
+    owners = sorted({row["broker"] for row in facts.rows("store_brokers") if row["halves"]})
+    each = [setting(facts, name, brokers.half_addresses(facts, owner)) for owner in owners] or [setting(facts, name)]
+    return each[0] if len({one.value for one in each}) == 1 else Setting(None, None, None)
+
+
 # --- releases ---------------------------------------------------------------------------------------------------------
 
 

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from kit.analysis import brokers, refs, setup, totals
+from kit.analysis import refs, setup, totals
 from kit.causes.declared import Observed
 from kit.formats.values import integer
 from kit.inventory.model import Ref
@@ -21,7 +21,7 @@ def check_unknown_until_discard(facts: Facts) -> Observed:
     Source: broker/transaction/queue/TransactionalMessageServiceImpl.needDiscard,
     broker/processor/EndTransactionProcessor (reference §4.6, §6.5).
     """
-    limit = setup.setting(facts, "transactionCheckMax", brokers.half_addresses(facts))
+    limit = setup.of_half_topics(facts, "transactionCheckMax")
     values: dict[str, Any] = {"check_limit": integer(limit.value), "limit": limit.value, "limit_known": limit.known}
     if not facts.has("messages"):
         return _printed_discards(facts, values)
@@ -83,7 +83,7 @@ def duplicate_commit(facts: Facts) -> Observed:
     rows = facts("committed_twice")
     most = int(rows["commits"].max())
     late, early = (rows[rows["way"] == way] for way in ("late_commit", "late_op"))
-    timeout = setup.setting(facts, "transactionTimeOut", brokers.half_addresses(facts))
+    timeout = setup.of_half_topics(facts, "transactionTimeOut")
     values = {
         "committed_twice": count, "late_commits": len(late) or None, "late_op_records": len(early) or None,
         "most": most if most > TWICE else None, "value": timeout.value, "known_from": timeout.known,

@@ -9,7 +9,7 @@ from typing import Final
 
 import pandas as pd
 
-from kit.analysis import brokers, refs, send_back, setup
+from kit.analysis import refs, send_back, setup
 from kit.causes.declared import Observed
 from kit.causes.findings import Moment
 from kit.causes.texts import texts_of
@@ -64,7 +64,7 @@ def _of_store(facts: Facts, observed: Observed) -> None:
     half, put_back = int(of_half["records"].sum()), records.get("leaked", 0) - committed
     checks, waiting = of_half["max_check_times"].dropna(), half or put_back
     answered = facts("leak_answers") if half else pd.DataFrame()
-    limit = setup.setting(facts, "transactionCheckMax", brokers.half_addresses(facts))
+    limit = setup.of_half_topics(facts, "transactionCheckMax")
 
     def quoted(role: str, most: int = 3) -> tuple[Ref, ...]:
         return refs.records_at(facts, places[places["role"] == role], most)
