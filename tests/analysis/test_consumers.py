@@ -63,7 +63,8 @@ def course(queue_id, first, last, broker="broker-a"):
     lags = first[1] - first[0], last[1] - last[0]
     return SimpleNamespace(
         broker=broker, queue_id=queue_id, first_lag=lags[0], last_lag=lags[1], peak=max(lags), looks=2, seconds=60.0,
-        arrived=last[1] - first[1], advanced=last[0] - first[0], grew=lags[1] - lags[0] >= 10, never_handled=False, reported=False,
+        since_peak=last[1] - first[1] if lags[0] > lags[1] else 0, arrived=last[1] - first[1], advanced=last[0] - first[0],
+        grew=lags[1] - lags[0] >= 10, never_handled=False, reported=False,
     )  # fmt: skip
 
 

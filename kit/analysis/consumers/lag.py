@@ -63,8 +63,8 @@ def pair(group: str, topic: str, queues: list[Course]) -> Pair:
     """Return a topic of a group: name, queues, lag, peak, per_queue {queue id (behind its broker, of several): lag},
     growth_per_second (messages, None with one look only), and what the looks show:
 
-    shrinks (the lag was larger before, in a known order), backlog (it grew in every queue that got messages, and the
-    offsets advanced), still (it grew there, but no offset moved), idle (for so long that it would show), backlog_known
+    shrinks (the lag was larger before, in a known order), ended (much waits still, and nothing came any more while it
+    shrank), backlog (it grew in every queue that got messages, and the offsets advanced), still (it grew there, but no offset moved), idle (for so long that it would show), backlog_known
     (two looks, or no lag), held_up (the one queue in which much waits at last, and not less than at first, else None).
     part (the queues that fall behind, or in which much waits at a single look, as a pair with `going_on`, the others, in
     none of which a tenth as much waits; None without them).
@@ -78,6 +78,7 @@ def pair(group: str, topic: str, queues: list[Course]) -> Pair:
     rates = [(q.last_lag - q.first_lag) / q.seconds for q in queues if q.seconds > 0]
     p.growth_per_second = round(sum(rates), 2) if rates else None
     p.shrinks = p.lag < SHRUNK * p.peak and any(q.looks > 1 for q in queues)
+    p.ended = p.shrinks and p.lag > SMALL and sum(q.since_peak for q in queues) <= LEAST
     active = [q for q in queues if q.arrived > 0]
     going = sum(q.advanced > 0 for q in active)
     p.backlog = bool(active) and all(q.grew for q in active) and 2 * going >= len(active) and not p.shrinks

@@ -117,7 +117,7 @@ def _no_growth(facts: Facts, observed: Observed, pairs: list[lag.Pair]) -> None:
     """Add a lag that shrank again, and a topic of which nothing is handled: neither is handled slowly."""
     burst = max((p for p in pairs if p.shrinks), key=lambda p: p.peak, default=None)
     if burst and observed.values["all_known"] and burst.peak > lag.SMALL:
-        observed.values["burst"] = burst
+        observed.values["ended" if burst.ended else "burst"] = burst
         observed.quotes["lag-grows"] = lag.refs(facts, burst.group, burst.topic)
     if still := next((p for p in pairs if p.still), None):
         idle = still.idle and observed.values["all_known"]

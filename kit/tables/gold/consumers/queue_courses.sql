@@ -1,6 +1,6 @@
 -- One row per queue of a users' consumer group whose end is known at some look (copies of consumerOffset.json, consumerProgress): group, topic, broker,
 -- queue_id; of the looks that have an exact lag (all null without one) first_offset, first_end, first_lag, last_offset, last_end, last_lag, begin, peak
--- (the largest lag), first, last (times), looks (different times, or ends, or outputs one below the other in one file, at least 1), seconds (from first to
+-- (the largest lag), since_peak (messages that came after it), first, last (times), looks (different times, or ends, or outputs one below the other in one file, at least 1), seconds (from first to
 -- last, 0 where not known), arrived, advanced (messages), grew (whether the lag did, by more than is under way, and than a twentieth of what arrived: a
 -- group that keeps up is never exactly at the end), never_handled (no offset, or the first of the queue), beyond
 -- (an output prints an offset beyond the end: what waits is not known), stands; of the longest time of at least 5 s (15 s up to a copy), or of unknown
@@ -32,7 +32,7 @@ with known as (
   select *, count(case when source = 'progress' then 1 end) over (partition by `group`, topic, broker, queue_id, file, time) as outputs
   from looks where not at_least and waiting is not null
 ), courses as (
-  select `group`, topic, broker, queue_id, max(waiting) as peak, greatest(count(distinct time), max(outputs), count(distinct reached)) as times,
+  select `group`, topic, broker, queue_id, max(waiting) as peak, max_by(reached, waiting * 1000000 + nth) as peak_end, greatest(count(distinct time), max(outputs), count(distinct reached)) as times,
     min_by(offset, nth) as first_offset, min_by(reached, nth) as first_end, min_by(waiting, nth) as first_lag, min_by(time, nth) as first,
     min_by(begin, nth) as begin, max_by(offset, nth) as last_offset, max_by(reached, nth) as last_end, max_by(waiting, nth) as last_lag,
     max_by(time, nth) as last
@@ -69,7 +69,7 @@ with known as (
 ), queues as (
   select `group`, topic, broker, queue_id, max(source = 'progress' and waiting is null) as beyond from looks group by `group`, topic, broker, queue_id
 )
-select q.`group`, q.topic, q.broker, q.queue_id, c.first_offset, c.first_end, c.first_lag, c.last_offset, c.last_end, c.last_lag, c.begin, c.peak,
+select q.`group`, q.topic, q.broker, q.queue_id, c.first_offset, c.first_end, c.first_lag, c.last_offset, c.last_end, c.last_lag, c.begin, c.peak, c.last_end - c.peak_end as since_peak,
   c.first, c.last, greatest(c.times, 1) as looks, coalesce(cast(unix_micros(c.last) - unix_micros(c.first) as double) / 1000000, cast(0 as double)) as seconds,
   c.last_end - c.first_end as arrived, coalesce(c.last_offset, 0) - coalesce(c.first_offset, 0) as advanced,
   c.times > 1 and c.last_lag - c.first_lag >= greatest(10, 0.05 * (c.last_end - c.first_end)) as grew,
