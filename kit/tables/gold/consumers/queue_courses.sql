@@ -32,7 +32,7 @@ with known as (
   select *, count(case when source = 'progress' then 1 end) over (partition by `group`, topic, broker, queue_id, file, time) as outputs
   from looks where not at_least and waiting is not null
 ), courses as (
-  select `group`, topic, broker, queue_id, max(waiting) as peak, max_by(reached, waiting * 1000000 + nth) as peak_end, greatest(count(distinct time), max(outputs), count(distinct reached)) as times,
+  select `group`, topic, broker, queue_id, max(waiting) as peak, max_by(reached, waiting * cast(1000000 as double) + nth) as peak_end, greatest(count(distinct time), max(outputs), count(distinct reached)) as times,
     min_by(offset, nth) as first_offset, min_by(reached, nth) as first_end, min_by(waiting, nth) as first_lag, min_by(time, nth) as first,
     min_by(begin, nth) as begin, max_by(offset, nth) as last_offset, max_by(reached, nth) as last_end, max_by(waiting, nth) as last_lag,
     max_by(time, nth) as last
