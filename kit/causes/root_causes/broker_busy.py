@@ -91,8 +91,9 @@ def observe(facts: Facts) -> Observed:
     quiet = ledger.knows_kinds and not (signs.timed_out or stalls)
     would_show = quiet and not signs.counted
     few = 0 < busy_sends < SEVERAL > (signs.counted or 0)
-    alone = few and not signs.slow and not lookups.is_paste(facts)  # a few copied lines show nothing by what they lack
-    rarely = refused and quiet and alone and _harmless(ledger, busy_sends)
+    rarely = (
+        refused and quiet and few and not signs.slow and _harmless(ledger, busy_sends) and not _copied(facts, refused)
+    )
     values = {
         "refused": refused.count or None, "kinds": [kind for kind in attempts.REFUSALS if kind in named] or None,
         "would_show": would_show, "rarely": rarely, "busy_sends": busy_sends,
@@ -149,6 +150,12 @@ def _signs(facts: Facts, ledger: sends.Ledger) -> Signs:
     stood_still = facts.has("messages") and len(facts("pauses"))
     stalls = list(facts("stalls").itertuples(index=False)) if stood_still else []
     return signs if not signs.without_stalls and _short(stalls) else attrs.evolve(signs, stalls=stalls)
+
+
+def _copied(facts: Facts, refused: refs.Seen) -> bool:
+    """Return whether somebody copied refusals and nothing else: that shows nothing by what is not beside them."""
+    entries = facts.answers("entry_count")[0]["n"]
+    return lookups.is_paste(facts) and (not facts.files.of_kind("log") or entries == refused.count)
 
 
 def _harmless(ledger: sends.Ledger, busy_sends: int) -> bool:
