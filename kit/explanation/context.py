@@ -196,8 +196,10 @@ def _command(text: str) -> str | None:
         return MQADMIN_PAIRS
     if _SECTION.match(text):
         return "consumerStatus"
-    if _STATUS.match(text) or _ROUTE.match(text):
-        return "brokerStatus" if _STATUS.match(text) else "topicRoute"
+    if _STATUS.match(text):
+        return "brokerStatus"
+    if _ROUTE.match(text):
+        return "topicRoute"
     if not _HEAD.match(text):
         return None
     joined = " ".join(text.split())

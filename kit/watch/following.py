@@ -96,7 +96,7 @@ def step(roots: Sequence[Path], before: State, now: float, *, most: int, since: 
                 known, name=name, root=root, size=info.st_size, begin=known.at, first=known.line, gone=0.0
             )
             sniffed, size = (min(each, recognise.HEAD).bit_length() for each in (known.size, info.st_size))
-            if size > sniffed:  # twice as much of its beginning as was known, or more
+            if size > sniffed:  # its size has passed a power of two: there is more of its beginning to go by
                 _recognise(stream, EvidenceFile(name, path, info.st_size, modified=info.st_mtime), place)
             after[key] = place
             is_log, is_last = place.kind in TEXTS, last[root, name.rpartition("/")[0]] == name

@@ -13,6 +13,7 @@ from typing import Any, Final
 import attrs
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kit.causes.alerts import DISK_FULL
 from kit.evidence.files import Refused, refusal
@@ -123,7 +124,8 @@ class Watch:
         try:
             for batch in new_rows(self.roots[place.root], place, self.options):
                 if place.kind in STORES:
-                    figures.stages.update(map(str, batch["stage"].to_pylist()))
+                    stages = pc.value_counts(pc.cast(batch["stage"], pa.string())).to_pylist()
+                    figures.stages.update({str(each["values"]): each["counts"] for each in stages})
                     yield from episodes.of_records(batch, moment)
                     continue
                 figures.entries += batch.num_rows

@@ -64,8 +64,9 @@ def pair(group: str, topic: str, queues: list[Course]) -> Pair:
     growth_per_second (messages, None with one look only), and what the looks show:
 
     shrinks (the lag was larger before, in a known order), ended (much waits still, and nothing came any more while it
-    shrank), backlog (it grew in every queue that got messages, and the offsets advanced), still (it grew there, but no offset moved), idle (for so long that it would show), backlog_known
-    (two looks, or no lag), held_up (the one queue in which much waits at last, and not less than at first, else None).
+    shrank), backlog (it grew in every queue that got messages, and the offsets advanced), still (it grew there, but no
+    offset moved), idle (for so long that it would show), backlog_known (two looks, or no lag), held_up (the one queue
+    in which much waits at last, and not less than at first, else None).
     part (the queues that fall behind, or in which much waits at a single look, as a pair with `going_on`, the others, in
     none of which a tenth as much waits; None without them).
     Of a single look: behind_everywhere (much waits in every queue, each was consumed from). Of the last look:

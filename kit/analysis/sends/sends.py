@@ -113,11 +113,7 @@ def _settled(facts: Facts, known: Ledger) -> Ledger:
     failed = failed.assign(originals=originals, brokers=failed["identity"].map(by_send["store_host"].nunique()))
     each = failed.drop_duplicates("identity")
     is_stored, certain = each["originals"] > 0, bool(each["originals"].notna().all())
-    outcome = {
-        kind: {"stored": int(is_stored[of_kind].sum()), "lost": int((~is_stored)[of_kind].sum())}
-        for kind in attempts.KINDS
-        if (of_kind := each["kind"] == kind).any()
-    }
+    outcome = {kind: found for kind in attempts.KINDS if (found := outcome_of(each[each["kind"] == kind]))}
     twice = _stored_twice(facts, failed, copies, listed=known.source == "ledger")
     unsure = any(stretch["large"] for stretch in brokers.stretches(facts))
     return attrs.evolve(
@@ -126,6 +122,15 @@ def _settled(facts: Facts, known: Ledger) -> Ledger:
         outcome_by_kind=outcome if certain and not known.kind_unknown else None,
         stored_twice=int(twice["key"].nunique()) or (None if unsure else 0), duplicated=twice,
     )  # fmt: skip
+
+
+def outcome_of(failed: pd.DataFrame) -> dict[str, int] | None:
+    """Return how many of these failed sends are `stored` and `lost`; None without one, or where one may be either."""
+    originals = failed.drop_duplicates("identity")["originals"]
+    if originals.empty or originals.isna().any():
+        return None
+    stored = int((originals > 0).sum())
+    return {"stored": stored, "lost": len(originals) - stored}
 
 
 def _covered(facts: Facts, failed: pd.DataFrame) -> pd.Series:

@@ -27,9 +27,7 @@ def client_timeout(facts: Facts) -> Observed:
     rows = ledger.of_kind("CLIENT_TIMEOUT")
     count = (ledger.errors_by_kind or {}).get("CLIENT_TIMEOUT", len(rows))
     happened = bool(count or tries)
-    originals = rows.drop_duplicates("identity")["originals"]
-    stored = int((originals > 0).sum())
-    outcome = {"stored": stored, "lost": len(originals) - stored} if len(rows) and originals.notna().all() else None
+    outcome = sends.outcome_of(rows)
     late = refs.seen(facts, "late-response-stored")
     quoted = attempts.quotes(facts, ("CLIENT_TIMEOUT",), 2) or refs.lines(facts, rows, 2)
     values = {

@@ -154,8 +154,9 @@ def _signs(facts: Facts, ledger: sends.Ledger) -> Signs:
 
 def _copied(facts: Facts, refused: refs.Seen) -> bool:
     """Return whether somebody copied refusals and nothing else: that shows nothing by what is not beside them."""
-    entries = facts.answers("entry_count")[0]["n"]
-    return lookups.is_paste(facts) and (not facts.files.of_kind("log") or entries == refused.count)
+    if not lookups.is_paste(facts):
+        return False
+    return not facts.files.of_kind("log") or bool(facts.answers("entry_count")[0]["n"] == refused.count)
 
 
 def _harmless(ledger: sends.Ledger, busy_sends: int) -> bool:
