@@ -1,6 +1,7 @@
 """Transactions: the half-topic blow-up (growth, writers, one message, fixes), and where every transaction went."""
 
 import functools
+from collections.abc import Sequence
 from typing import Any, Final
 
 import pandas as pd
@@ -9,6 +10,7 @@ import plotly.graph_objects as go
 from kit.charts import LABELS, Chart, Declared, Table, escape, pictures
 from kit.charts.figures import BLUE, GREEN, GREY, ORANGE, PALETTE, SHAPES, VERMILLION, add_arrow, figure
 from kit.i18n import Lang
+from kit.rocketmq.placement import FAILURES, OUTCOMES, PLACEMENTS, Failure, Placement
 
 GROWTH = Declared.of("leak growth")
 FIXES = Declared.of("fixes")
@@ -16,6 +18,7 @@ TWO = Declared.of("one becomes two")
 ROUNDS = Declared.of("rounds")
 ACCOUNT = Declared.of("accounting")
 WRONG = Declared.of("disagreements")
+PLACED = Declared.of("placements")
 LANES: Final = LABELS["half topic lanes"]
 LANE_COLOURS: Final = dict(zip(LANES, (ORANGE, BLUE, GREEN, VERMILLION), strict=True))
 WHITE: Final = {"width": 1, "color": "white"}
@@ -166,3 +169,20 @@ def wrong(frame: pd.DataFrame, lang: Lang = "en") -> Table:
 
 path = functools.partial(pictures.diagram, "transaction path")
 """Draws the ways of a transaction with their counts: hop, records."""
+
+
+def placements(places: Sequence[str] = (), lang: Lang = "en", *, published: bool = False) -> Table:
+    """Tabulate what each failure leaves at worst where the half message is placed so; in all places without one.
+
+    `published`: as the published comparison has it, for an application that looks at the send status.
+    """
+
+    def left(failure: Failure, place: Placement) -> str:
+        if published and place not in failure.published:
+            return ""
+        return OUTCOMES["consistent" if published and failure.by_status else getattr(failure, place)].in_(lang)
+
+    failures = [each for each in FAILURES.values() if each.published or not published]
+    columns = {"failure": [each.says.in_(lang) for each in failures]}
+    columns |= {p: [left(each, p) for each in failures] for p in PLACEMENTS if p in places or not places}
+    return Table(pd.DataFrame(columns), PLACED["title"].say(), PLACED.columns, lang)

@@ -10,10 +10,9 @@ import attrs
 import pandas as pd
 
 from kit.case.case import Case
-from kit.charts import Chart, Table, placement
+from kit.charts import Chart, Table, transactions
 from kit.i18n import Lang, labels
 from kit.notebook import inquiry as notebook
-from kit.rocketmq import placement as model
 
 ARCHIVES: Final = (".tar.zst", ".tar.gz", ".tgz", ".tar", ".zip")
 SAYS: Final = labels("training")["bench"]
@@ -71,10 +70,9 @@ class Bench:
         drawn = inquiry.draw(chart, rows) if isinstance(rows, str) else chart(rows, lang=self.lang)
         return attrs.evolve(drawn, reading="") if isinstance(drawn, Chart) else drawn
 
-    def published_failures(self) -> Chart:
-        """Draw what each published failure does to each placement if the send status is looked at."""
-        given = attrs.evolve(model.PUBLISHED_ASSUMPTIONS, looks_at_status=True)
-        return attrs.evolve(placement.what_if(given, self.lang, model.DOCUMENTED), reading="")
+    def published_failures(self) -> Table:
+        """Return what each published failure leaves in each placement if the send status is looked at."""
+        return transactions.placements(lang=self.lang, published=True)
 
     def answer(self, query: str, known: Mapping[str, Any]) -> dict[str, Any]:
         """Return the first row that answers a query over the case; {} without one, or if a `:name` is not `known`."""

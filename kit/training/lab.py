@@ -10,7 +10,6 @@ from functools import cache, reduce
 from string import Formatter
 from typing import Any, Final, Literal
 
-import attrs
 import msgspec
 
 from kit import data
@@ -151,13 +150,10 @@ def broker_busy(bench: Bench, facts: Facts) -> Facts:
 
 
 def transactions(_: Bench, __: Facts) -> Facts:
-    return {"unsafe": unsafe(looks_at_status=True), "unsafe_unchecked": unsafe(looks_at_status=False)}
-
-
-def unsafe(*, looks_at_status: bool) -> list[str]:
-    """Return the placements that can end inconsistent under the published failures, by the kit's model."""
-    given = attrs.evolve(placement.PUBLISHED_ASSUMPTIONS, looks_at_status=looks_at_status)
-    return [each for each in placement.PLACEMENTS if not placement.safe(each, given)]
+    return {
+        "unsafe": placement.unsafe(looks_at_status=True),
+        "unsafe_unchecked": placement.unsafe(looks_at_status=False),
+    }
 
 
 WORKED_OUT: Final[dict[int, Callable[[Bench, Facts], Facts]]] = {
