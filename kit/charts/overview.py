@@ -1,5 +1,5 @@
 """Charts of a whole evidence set or several: what it covers, its timeline (one lane for each kind of event), rows over
-time, two sets side by side, many incidents.
+time, many incidents.
 """
 
 from collections.abc import Mapping
@@ -14,10 +14,8 @@ from kit.i18n import Lang
 
 COVERAGE = Declared.of("coverage")
 OVERVIEW = Declared.of("over time")
-GROWTH = Declared.of("comparison")
 OCCURRENCES = Declared.of("incidents")
 MOST_MOMENTS: Final = 60
-SIDES: Final = LABELS["comparison sides"]
 
 
 def coverage(frame: pd.DataFrame, window: tuple[pd.Timestamp, pd.Timestamp] | None = None, lang: Lang = "en") -> Chart:
@@ -58,16 +56,6 @@ def over_time(frame: pd.DataFrame, moments: pd.DataFrame, what: str, lang: Lang 
     values = {name: f"{time:%Y-%m-%d %H:%M:%S}" for name, time in times.items()}
     about = {"what": what}
     return OVERVIEW.chart(frame, lang, values | about | {"rows": int(steps.sum())}, chart, title=about, alt=about)
-
-
-def growth(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Draw the records so far, a panel a side (`without`, `with` the fix). `frame`: side, kind, seconds, records."""
-    top = frame.groupby(["side", "kind"])["records"].max()
-    values = {}
-    for name, side in {"bad": "without", "good": "with"}.items():
-        values[name], values[f"{name}_real"] = (int(top.get((side, kind), 0)) for kind in ("half", "business"))
-    ends = frame.sort_values("seconds").groupby(["side", "kind"], sort=False).tail(1).reset_index(drop=True)
-    return GROWTH.chart(ends, lang, values, GROWTH.figure(frame, lang))
 
 
 def occurrences(frame: pd.DataFrame, lang: Lang = "en") -> Chart:

@@ -15,17 +15,15 @@ import kit
 from kit import causes
 from kit.case import unreadable
 from kit.cli.main import cli
-from kit.live_lab import cluster, comparison, jars, processes, run, watch
+from kit.live_lab import cluster, jars, processes, run, watch
 from kit.live_lab.scenario import find, scenarios
 from kit.live_lab.watch import Probe
-from kit.report import notebooks
 from kit.rocketmq import names
 from kit.rocketmq.catalogue import PROBLEMS
 from kit.rocketmq.versions import Version
 
 SHORT = "half-topic-blowup-fixed"
 SCENARIOS = tuple(scenarios().values())
-NOTEBOOK = notebooks.folder() / "75_live_lab.ipynb"
 
 
 def test_the_installed_package_says_where_the_lab_is(monkeypatch):
@@ -139,14 +137,6 @@ def test_nothing_of_the_environment_leads_a_process_elsewhere(tmp_path, monkeypa
     monkeypatch.setenv("ROCKETMQ_HOME", "/opt/rocketmq")
     found = processes._environment(tmp_path)
     assert "NAMESRV_ADDR" not in found and found["ROCKETMQ_HOME"] == found["HOME"] == str(tmp_path)
-
-
-@pytest.mark.recordings
-def test_the_notebook_says_how_to_make_what_is_not_there(tmp_path):
-    chosen = {"lang": "zh", "interactive": False, "workspace": str(tmp_path / "w"), "evidence": "", "fixed": "nowhere"}
-    told = notebooks.story(notebooks.execute([NOTEBOOK], tmp_path / "empty", chosen)[0])
-    assert told.failed is None
-    assert comparison.SAYS["how"].in_("zh") in str(told.blocks)
 
 
 def left(folder):
