@@ -33,6 +33,10 @@ class Filled:
         """Return the sentence in `lang`; values that are sentences themselves are rendered too."""
         return _Sentences(lang).vformat(self.text.in_(lang), (), self.values)
 
+    def __str__(self) -> str:
+        """Return the English sentence: what an error says where no language is known."""
+        return self.render()
+
 
 @attrs.frozen
 class T:

@@ -22,7 +22,7 @@ class Interrupts:
     """
 
     def __init__(self, stop: Callable[[], object] = lambda: None) -> None:
-        self._stop = stop
+        self.stop = stop
         self._since: float | None = None  # the first of the interrupts that were put off
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
@@ -32,7 +32,7 @@ class Interrupts:
             _thread.start_new_thread(self._again, (threading.get_ident(),))
             return
         self._since = None
-        self._stop()
+        self.stop()
         raise KeyboardInterrupt
 
     def forget(self) -> None:

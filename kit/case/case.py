@@ -19,7 +19,7 @@ import attrs
 import pyarrow as pa
 
 from kit.case import tables
-from kit.case.options import Options, instant
+from kit.case.options import Options, instant, window
 from kit.case.progress import Progress
 from kit.evidence import disk, files
 from kit.evidence import workspace as ws
@@ -424,6 +424,7 @@ def open_case(
     for zone in (tz_broker, tz_app):
         printed_times.converter(zone)
     options = Options(tz_broker, tz_app, instant(since), instant(until), tuple(sorted(rows)), master, remote)
+    window(options.since, options.until)
     case = Case(path, Path(workspace) if workspace is not None else None, lang, options)
     if elsewhere:
         case.name = without_credentials(elsewhere)

@@ -18,7 +18,13 @@ def instant(text: str | dt.datetime | None) -> dt.datetime | None:
     try:
         return iso(text)
     except ValueError:
-        raise ValueError(labels("case")["opening"]["bad_time"].say(text=text).render()) from None
+        raise ValueError(labels("case")["opening"]["bad_time"].say(text=text)) from None
+
+
+def window(since: dt.datetime | None, until: dt.datetime | None) -> None:
+    """Raise `ValueError` for a window that ends before it begins: it would show a quiet cluster."""
+    if since and until and since > until:
+        raise ValueError(labels("case")["opening"]["empty_window"].say())
 
 
 @attrs.frozen

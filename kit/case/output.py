@@ -67,8 +67,9 @@ def into(out: Path, command: str, lang: Lang = "en") -> Iterator[Path]:
         _publish(out, staged, command)
 
 
-def fresh(out: Path, lang: Lang = "en") -> Path:
-    """Create `out`, which must be empty or absent, and return it. Raise `OutputRefused`."""
+@contextlib.contextmanager
+def fresh(out: Path, lang: Lang = "en") -> Iterator[None]:
+    """Create `out`, which must be empty or absent; it is empty again if the block fails. Raise `OutputRefused`."""
     check(out, lang)
     for path in out.iterdir() if out.exists() else ():
         raise refused("foreign", out, lang, name=path.name)
@@ -76,7 +77,13 @@ def fresh(out: Path, lang: Lang = "en") -> Path:
         out.mkdir(parents=True, exist_ok=True)
         if not os.access(out, os.W_OK | os.X_OK):
             raise PermissionError(13, os.strerror(13))
-    return out
+    with alone(out, lang):
+        try:
+            yield
+        except BaseException:  # half an evidence looks like one; and the same command has to work again
+            for path in out.iterdir():
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            raise
 
 
 def check(out: Path, lang: Lang = "en") -> None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import click
 
-from kit.cli.shared import PATH, Refusal, at_workspace, in_language, open_case
+from kit.cli.shared import PATH, Refusal, at_workspace, in_language, open_case, said
 from kit.i18n import Lang, labels, printable
 
 TEXTS: Final = labels("cli")["lab"]
@@ -57,7 +57,7 @@ def run(scenario: str, lang: Lang, **chosen: Any) -> None:
     except jars.LabError as error:
         raise Refusal(printable(error.sentence.render(lang))) from None
     except ValueError as error:
-        raise Refusal(printable(str(error))) from None
+        raise Refusal(printable(said(error))) from None
     except KeyboardInterrupt:
         raise Refusal(TEXTS["interrupted"].say(path=printable(str(folder))).render(lang)) from None
     texts = {name: str(getattr(done, name)) for name in ("broker", "client", "evidence")}

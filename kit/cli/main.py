@@ -12,10 +12,19 @@ from typing import Final
 import click
 
 from kit.cli import BUG, INTERRUPTED, evidence, lab, offline, watch
-from kit.cli.shared import Refusal, declared, leave
-from kit.i18n import Lang, labels, printable
+from kit.cli.shared import Refusal, declared, leave, spoken
+from kit.i18n import labels, printable
 
-PLACES = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EFBIG)
+PLACES = (
+    errno.ENOENT,
+    errno.EACCES,
+    errno.EPERM,
+    errno.EROFS,
+    errno.EISDIR,
+    errno.ENOTDIR,
+    errno.ENAMETOOLONG,
+    errno.EFBIG,
+)
 """Errors of a path that the user named, not of the kit."""
 TEXTS: Final = labels("cli")["main"]
 
@@ -29,7 +38,7 @@ class Kit(click.Group):
             super().invoke(ctx)
             leave(ctx)
         except (KeyboardInterrupt, click.Abort):
-            click.echo(TEXTS["stopped"].in_(language(ctx)), err=True)
+            click.echo(TEXTS["stopped"].in_(spoken()), err=True)
             ctx.exit(INTERRUPTED)
         except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
             raise
@@ -67,15 +76,18 @@ def refused(error: Exception, ctx: click.Context) -> str | None:
     from kit.evidence import workspace as ws
     from kit.spark.sessions import JavaMissing
 
-    if isinstance(error, (JavaMissing, OutputRefused, ws.WorkspaceUnusable)):
+    if isinstance(error, JavaMissing):
+        return error.sentence.render(spoken())
+    if isinstance(error, (OutputRefused, ws.WorkspaceUnusable)):
         return str(error)
     if disk.is_full(error):
-        place = getattr(error, "filename", None) or ctx.meta.get("workspace") or ws.default_base()
+        places = [place for place in (ctx.meta.get("out"), ctx.meta.get("workspace") or ws.default_base()) if place]
+        place = getattr(error, "filename", None) or min(places, key=disk.free)
         if isinstance(error, OSError) and not error.filename and _printing(error):
-            place = TEXTS["output"].render(language(ctx))
-        return TEXTS["full"].say(path=str(place)).render(language(ctx))
+            place = TEXTS["output"].render(spoken())
+        return TEXTS["full"].say(path=str(place)).render(spoken())
     if isinstance(error, MemoryError):
-        return TEXTS["memory"].render(language(ctx))
+        return TEXTS["memory"].render(spoken())
     if isinstance(error, OSError) and error.errno in PLACES and error.filename:
         return f"{error.filename}: {error.strerror}"
     return None
@@ -107,12 +119,7 @@ def bug(error: Exception, ctx: click.Context) -> str:
             with output.into(out, "bug report") as place:
                 (place / output.BUG_REPORT).write_text(written, encoding="utf-8")
             path = str(out / output.BUG_REPORT)
-    return TEXTS["failed"].say(type=failure.type, where=failure.where, path=printable(path)).render(language(ctx))
-
-
-def language(ctx: click.Context) -> Lang:
-    case = ctx.meta.get("case")
-    return case.lang if case else "en"
+    return TEXTS["failed"].say(type=failure.type, where=failure.where, path=printable(path)).render(spoken())
 
 
 @click.group(cls=Kit, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

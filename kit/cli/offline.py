@@ -6,7 +6,7 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import click
 
@@ -177,19 +177,31 @@ def _pasted(text: tuple[str, ...], lang: Lang) -> str:
     """Return the text of a file or of standard input, or the words themselves where they name no file: one that looks like
     the name of a file is said to be none.
     """
-    from kit.explanation.pasted_lines import decoded
-
     if text in ((), (shared.STDIO,)):
-        return decoded(shared.standard_input())
+        return _beginning(shared.STDIO, sys.stdin.buffer if sys.stdin else None, lang)
     try:
         if len(text) == 1 and text[0] and Path(text[0]).exists():
-            return decoded(Path(text[0]).read_bytes())
+            with Path(text[0]).open("rb") as file:
+                return _beginning(text[0], file, lang)
     except OSError as error:
         if error.errno not in (errno.ENAMETOOLONG, errno.EINVAL):
             raise shared.Refusal(f"{printable(text[0])}: {error.strerror}") from None
     if len(text) == 1 and FILE_NAME.fullmatch(text[0]):
         click.echo(shared.TEXTS["not_there"].say(path=printable(text[0])).render(lang), err=True)
     return ("\n" if any(" " in each for each in text) else " ").join(text)
+
+
+def _beginning(path: str, stream: IO[bytes] | None, lang: Lang) -> str:
+    """Return the text that a file begins with: that it goes on is said."""
+    from kit.explanation.pasted_lines import MOST, decoded, unpacked
+
+    raw = unpacked(stream.read(MOST + 1) if stream else b"")
+    text = decoded(raw)
+    if "\0" in text.lstrip("\0")[:1000]:
+        raise shared.Refusal(TEXTS["not_text"].say(path=printable(path)).render(lang))
+    if len(raw) > MOST:
+        click.echo(TEXTS["beginning"].say(most=MOST).render(lang), err=True)
+    return text
 
 
 COMMANDS = (explain, msgid, size, collect, compare, gallery, workspace)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import resource
+import shutil
+import signal
 import socket
 import sys
 import tempfile
@@ -18,7 +20,8 @@ import click
 
 from kit.cli import BUG, CONDITION, DAMAGED, NOTHING_MATCHES
 from kit.evidence.remote import is_remote
-from kit.i18n import Sentence, T, labels, printable
+from kit.i18n import Filled, Sentence, T, labels, printable
+from kit.interrupts import Interrupts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +54,19 @@ def user_errors(*errors: type[Exception]) -> Iterator[None]:
     try:
         yield
     except errors as error:
-        raise Refusal(printable(str(error))) from None
+        raise Refusal(printable(said(error))) from None
+
+
+def said(error: Exception) -> str:
+    """Return what an error says, in the user's language where it is a sentence of the kit."""
+    first = error.args[0] if error.args else ""
+    return first.render(spoken()) if isinstance(first, Filled) else str(error)
+
+
+def spoken() -> Lang:
+    """Return the user's language, English until the command line is read."""
+    lang: Lang = click.get_current_context().meta.get("lang", "en")
+    return lang
 
 
 class Evidence(click.ParamType):
@@ -71,7 +86,7 @@ class Evidence(click.ParamType):
         # An unset variable gives "", which does not mean the current folder.
         if not str(value) or not path.exists():
             problem = TEXTS["not_there"].say(path=printable(str(value)) or '""')
-            raise Refusal(problem.render(ctx.params.get("lang", "en") if ctx else "en"))
+            raise Refusal(problem.render(spoken()))
         return path
 
 
@@ -79,7 +94,9 @@ def _standard_input(ctx: click.Context) -> Path:
     """Return a private file, gone with the command, that holds what was pasted."""
     folder = Path(ctx.with_resource(tempfile.TemporaryDirectory(prefix="rmq-kit-")))
     path = folder / "pasted.txt"
-    path.write_bytes(standard_input())
+    with path.open("wb") as file:
+        if sys.stdin:
+            shutil.copyfileobj(sys.stdin.buffer, file)
     ctx.meta["pasted"] = path
     return path
 
@@ -117,7 +134,7 @@ OPTIONS: Final = {
 """Options of every command on evidence: the variable of the environment that declares it, what it is."""
 LANGUAGE: Final[dict[str, Any]] = {
     "type": click.Choice(["en", "zh"]), "default": "en", "show_default": True, "envvar": "RMQ_KIT_LANG",
-    "help": "language of the sentences",
+    "help": "language of the sentences", "is_eager": True, "callback": lambda ctx, _, lang: ctx.meta.setdefault("lang", lang),
 }  # fmt: skip
 CACHE: Final[dict[str, Any]] = {
     "type": PATH, "envvar": "RMQ_KIT_WORKSPACE", "help": "folder of the cache (default: the user's cache folder)",
@@ -197,6 +214,8 @@ def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> C
     try:
         case = meta["case"] = kit.open_case(evidence, chosen.pop("workspace", None), **chosen)
         case.eager, case.hashes, case.progress = eager, hashes, progress
+        if isinstance(handler := signal.getsignal(signal.SIGINT), Interrupts):
+            handler.stop = case.cancel  # else queries and threads would go on, and the command wait for them
         if meta.get("pasted") == evidence:
             case.name = STDIO
         recognised = case.unzoned.recognised
@@ -205,7 +224,7 @@ def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> C
     except ws.WorkspaceUnusable as error:
         raise Refusal(printable(str(error))) from None
     except (ValueError, PermissionError) as error:
-        raise Refusal(printable(str(error) if isinstance(evidence, str) else f"{evidence}: {error}")) from None
+        raise Refusal(printable(said(error) if isinstance(evidence, str) else f"{evidence}: {said(error)}")) from None
     if not recognised:
         line = TEXTS["nothing"].say(path=printable(case.name)).render(chosen["lang"])
         first = next(iter(case.unzoned.refused), None)
@@ -243,13 +262,13 @@ def java(master: str | None, remote: str | None, lang: Lang) -> None:
         raise Refusal(missing.sentence.render(lang)) from None
 
 
-def outside(evidence: Path | str, out: Path | None, refusal: T = TEXTS["out_inside"], lang: Lang = "en") -> None:
+def outside(evidence: Path | str, out: Path | None, refusal: T = TEXTS["out_inside"]) -> None:
     """Refuse to write into the evidence."""
     if out is None or isinstance(evidence, str) or str(out) == STDIO:
         return
     here, there = evidence.resolve(), out.resolve()
     if here == there or here in there.parents:
-        raise Refusal(refusal.say(path=printable(str(out))).render(lang))
+        raise Refusal(refusal.say(path=printable(str(out))).render(spoken()))
 
 
 def leave(ctx: click.Context) -> None:

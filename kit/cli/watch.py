@@ -52,8 +52,10 @@ def watch(paths: tuple[Path, ...], lang: Lang, **chosen: Any) -> None:
     folder = chosen["state"] or run.default(paths)
     for place in (folder, chosen["capture"], _file(chosen["alerts"]), _file(chosen["prometheus"])):
         for path in paths:
-            outside(path, place, TEXTS["inside"], lang)
-    if (alerts := _file(chosen["alerts"])) is not None and alerts.is_symlink():
+            outside(path, place, TEXTS["inside"])
+    if (alerts := _file(chosen["alerts"])) is not None and (
+        alerts.is_symlink() or (alerts.exists() and not alerts.is_file())
+    ):
         raise Refusal(TEXTS["a_link"].say(path=printable(str(alerts))).render(lang))
     run.begin()
     with contextlib.suppress(run.Stopped), run.alone(folder, lang):
@@ -69,12 +71,14 @@ def watch(paths: tuple[Path, ...], lang: Lang, **chosen: Any) -> None:
 def _watch(paths: tuple[Path, ...], folder: Path, lang: Lang, chosen: dict[str, Any]) -> Any:
     from kit.case.options import instant
     from kit.formats.logs.schema import Options
-    from kit.formats.printed_times import zone
+    from kit.formats.printed_times import tzinfo, zone
     from kit.watch import run
     from kit.watch.loop import Watch
 
     with user_errors(ValueError):
         since = instant(chosen["since"])
+        for named in ("tz_broker", "tz_app"):
+            tzinfo(chosen[named])
         zones = zone(chosen["tz_broker"]), zone(chosen["tz_app"])
     return Watch(
         [path.resolve() for path in paths],

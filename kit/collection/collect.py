@@ -9,15 +9,14 @@ import shlex
 from importlib import resources
 from typing import Final
 
-from kit.case.options import instant
+from kit.case.options import instant, window
 from kit.formats.printed_times import utc
-from kit.i18n import Lang, T, labels
+from kit.i18n import Lang, labels
 
 MARGIN: Final = dt.timedelta(minutes=10)
 """Margin at both ends of the window: clocks differ, and modification times are a little late."""
 
 MESSAGES: Final = labels("collection")["messages"]
-EMPTY_WINDOW = T("--since is after --until", "--since 晚于 --until")
 Time = dt.datetime | str | None
 
 
@@ -27,8 +26,7 @@ def script(since: Time = None, until: Time = None, topic: str | None = None, lan
     Raise ValueError with one sentence for an invalid time or an empty window.
     """
     first, last = (instant(time or None) for time in (since, until))
-    if first and last and first > last:
-        raise ValueError(EMPTY_WINDOW.render(lang))
+    window(first, last)
     values = {
         "SINCE": _printed(first),
         "UNTIL": _printed(last),

@@ -23,8 +23,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from kit.analysis.messages import trace
 from kit.case import output
 from kit.case.case import Case
+from kit.case.options import window
 from kit.case.tables import within
-from kit.collection.collect import EMPTY_WINDOW
 from kit.data import grouped
 from kit.evidence.files import beginning, open_readonly
 from kit.formats import queues
@@ -67,9 +67,12 @@ def cut(case: Case, out: Path, wish: Wish) -> dict[str, tuple[int, int] | int]:
     Return what was kept: names of `NAMES` → (kept, there before), or a number. `case` must be opened without `since`
     and `until`. Raise `ValueError` if `out` is not empty, or the window is.
     """
-    if wish.since and wish.until and wish.since > wish.until:
-        raise ValueError(EMPTY_WINDOW.render(case.lang))
-    output.fresh(out, case.lang)
+    window(wish.since, wish.until)
+    with output.fresh(out, case.lang):
+        return _cut(case, out, wish)
+
+
+def _cut(case: Case, out: Path, wish: Wish) -> dict[str, tuple[int, int] | int]:
     lives = trace.records_of(case.facts, wish.ids) if wish.ids else []
     offsets = _offsets(case, wish, lives) if case.has("messages") else {}
     points = np.unique(np.concatenate([NONE, *offsets.values()]))

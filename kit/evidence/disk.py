@@ -21,6 +21,7 @@ _NUMBERS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NUMBER: Final = f"(?:{'|'.join(map(str, _NUMBERS))})"
 _FULL: Final = re.compile(
     r"java\.\S*Exception: (?:No space left on device|Disk quota exceeded)"
+    r"|Error encountered while finalizing writes"  # all that DataFusion says of it
     rf"|^OSError: \[Errno {_NUMBER}\]|\(os error {_NUMBER}\)",
     re.MULTILINE,
 )
@@ -38,6 +39,11 @@ def is_full(error: BaseException | None) -> bool:
             return True
         error = error.__cause__ or error.__context__
     return False
+
+
+def free(place: Path) -> int:
+    """Return the bytes left on the disk where a file or folder is, or would be."""
+    return shutil.disk_usage(next(path for path in (place, *place.resolve().parents) if path.exists())).free
 
 
 def private(folder: Path) -> Path:

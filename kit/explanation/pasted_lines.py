@@ -12,8 +12,8 @@ from kit.rocketmq import copied_lines
 
 LONGEST: Final = 20_000
 """Most characters of a line that are examined."""
-UNPACKED: Final = 16 << 20
-"""Most bytes that are unpacked."""
+MOST: Final = 4 << 20
+"""Most bytes that are read, and unpacked: a few seconds."""
 
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
 _ESCAPED: Final = re.compile(
@@ -55,11 +55,22 @@ class Line:
     frame: bool
 
 
-def decoded(raw: bytes) -> str:
-    """Return the text of UTF-8, UTF-16 with a byte order mark or GB 18030, also gzipped; other bytes are replaced."""
+def unpacked(raw: bytes) -> bytes:
+    """Return the bytes, of gzipped ones at most one more than `MOST`."""
     if raw.startswith(b"\x1f\x8b"):
         with contextlib.suppress(zlib.error):
-            raw = zlib.decompressobj(wbits=31).decompress(raw, UNPACKED)
+            return zlib.decompressobj(wbits=31).decompress(raw, MOST + 1)
+    return raw
+
+
+def decoded(raw: bytes) -> str:
+    """Return the text of UTF-8, UTF-16 with a byte order mark or GB 18030, also gzipped; other bytes are replaced.
+
+    Of more than `MOST` bytes it is that of the lines within them.
+    """
+    raw = unpacked(raw)
+    if len(raw) > MOST:
+        raw = raw[: raw.rfind(b"\n", 0, MOST) + 1] or raw[:MOST]
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         return raw.decode("utf-16", "replace")
     for encoding in ("utf-8-sig", "gb18030"):

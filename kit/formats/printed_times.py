@@ -171,7 +171,7 @@ def tzinfo(text: str | None) -> dt.tzinfo:
             return ZoneInfo(known)
         return dt.timezone(dt.timedelta(minutes=known)) if known else dt.UTC
     except (KeyError, ValueError, OSError):
-        raise ValueError(NO_ZONE.say(zone=str(text)[:60]).render()) from None
+        raise ValueError(NO_ZONE.say(zone=str(text)[:60])) from None
 
 
 def converter(declared: str | None) -> Callable[[int], int]:

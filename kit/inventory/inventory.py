@@ -207,7 +207,7 @@ def with_columns(inventory: Inventory, override: str) -> Inventory:
     file, chosen = business_tables.parse_override(override)
     item = inventory.get(file)
     if item is None or item.kind not in ("rows", "sends", "text", "log", "other"):
-        raise ValueError(f"{override}: {file}")
+        raise ValueError(business_tables.NO_TABLE.say(text=override, file=file))
     detail = business_tables.declared(Path(item.path), item.bytes, item.detail, chosen)
     new = attrs.evolve(item, kind="sends" if detail["role"] == "sends" else "rows", source=None, detail=detail)
     return attrs.evolve(inventory, items=tuple(new if i.file == file else i for i in inventory.items))

@@ -6,7 +6,6 @@ import datetime as dt
 import ipaddress
 import re
 import secrets
-import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -86,7 +85,9 @@ def _write(case: Case, target: Path, out: Path, cause: str) -> None:
         originals = leaks.of(case, [*files, *older], paths, redactor.is_pseudonym)
         leaks.check(originals, files, SAYS["leak"], case.lang)
         leaks.check(originals, older, SAYS["stale"], case.lang)
-        shutil.copytree(staged, target, dirs_exist_ok=True)
+        for path, relative in files.items():  # `copytree` hides which error it was, `copyfile` which disk
+            (target / relative).parent.mkdir(parents=True, exist_ok=True)
+            (target / relative).write_bytes(path.read_bytes())
 
 
 def notebook(redactor: Redactor, book: nbformat.NotebookNode, parameters: Mapping[str, Any], lang: Lang) -> None:

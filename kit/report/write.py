@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 import pandas as pd
@@ -21,8 +21,11 @@ from kit.case import output
 from kit.case.case import Case
 from kit.causes import results
 from kit.charts.safe_text import clean
+from kit.i18n import labels
 from kit.spark.sessions import uri
 
+COUNTED: Final = labels("report")["counted"]
+SKIPPED: Final = labels("report")["skipped"]
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """First characters that make a spreadsheet treat a text as a formula."""
 
@@ -63,9 +66,13 @@ def decoded(case: Case, out: Path, *, body: bool, form: str) -> list[tuple[str, 
         save(case.skipped, folder / "skipped", form)
     total = case.sql("select count(*) as n, sum(store_size) as bytes, count(problem) as problems from messages").first()
     assert total is not None
-    counted = [("records", total.n), ("bytes", total.bytes or 0), ("records with a problem", total.problems)]
+    counted = {"records": total.n, "bytes": total.bytes or 0, "problems": total.problems}
     ranges = case.sql("select reason, count(*) as n, sum(end - start) as bytes from skipped group by 1 order by 1")
-    return counted + [(f"skipped {row.reason}: {row.bytes:,} bytes in ranges", row.n) for row in ranges.collect()]
+    said = [(COUNTED[name].in_(case.lang), n) for name, n in counted.items()]
+    for row in ranges.collect():
+        about = COUNTED["skipped"].say(reason=SKIPPED[row.reason], bytes=row.bytes)
+        said.append((about.render(case.lang), row.n))
+    return said
 
 
 def parsed_logs(case: Case, out: Path, *, form: str) -> list[tuple[str, int]]:
@@ -74,7 +81,7 @@ def parsed_logs(case: Case, out: Path, *, form: str) -> list[tuple[str, int]]:
         save(case.logs, folder / "logs", form)
     rows = case.sql("select file, layout, count(*) as n from logs group by 1, 2 order by 1, 2").collect()
     counted = [(f"{row.file} [{row.layout}]", row.n) for row in rows]
-    return [*counted, ("not understood", sum(row.n for row in rows if row.layout == "unknown"))]
+    return [*counted, (COUNTED["unknown"].in_(case.lang), sum(row.n for row in rows if row.layout == "unknown"))]
 
 
 def save(frame: DataFrame, folder: Path, form: str) -> None:

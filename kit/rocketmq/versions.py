@@ -37,14 +37,14 @@ class Version:
             return cls._of_ordinal(int(plain), plain)
         match = re.search(r"(?<!\d)(\d{1,2})[._](\d{1,2})(?:[._](\d{1,2}))?(?!\d)", plain)
         if not match:
-            raise ValueError(SAYS["not_a_version"].say(text=plain[:80]).render())
+            raise ValueError(SAYS["not_a_version"].say(text=plain[:80]))
         return cls(int(match.group(1)), int(match.group(2)), int(match.group(3) or 0))
 
     @classmethod
     def _of_ordinal(cls, number: int, text: str) -> Version:
         # The enum lists .0 to .9 of every minor release, a snapshot before each; 4.9 is followed by 5.0.
         if not FIRST_ORDINAL - 1 <= number < 613:
-            raise ValueError(SAYS["not_a_version"].say(text=text[:80]).render())
+            raise ValueError(SAYS["not_a_version"].say(text=text[:80]))
         step = number // 2 - FIRST_ORDINAL // 2
         minor, patch = divmod(step, 10)
         minor += 3

@@ -72,7 +72,7 @@ def test_out_itself_is_no_link_and_no_file(tmp_path):
     (tmp_path / "dangling").symlink_to(tmp_path / "nothing")
     (tmp_path / "file").write_text("x")
     for name in ("link", "dangling", "file"):
-        for call in (write, output.fresh):
+        for call in (write, lambda out: output.fresh(out).__enter__()):
             with pytest.raises(output.OutputRefused):
                 call(tmp_path / name)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["dangling", "file", "link", "real"]
@@ -86,6 +86,10 @@ def test_a_failed_run_leaves_the_earlier_result(tmp_path):
             (folder / "half").write_text("half")
             raise RuntimeError
         assert visible(out) == before and out.exists() == bool(before)
+        with pytest.raises(RuntimeError), output.fresh(tmp_path / "new"):
+            (tmp_path / "new" / "half").mkdir()
+            raise RuntimeError
+        assert not list((tmp_path / "new").iterdir())
         write(out)
 
 
@@ -121,7 +125,7 @@ def test_a_second_command_is_refused_a_file_that_appears_is_kept_and_the_marker_
 def test_a_folder_without_permission(tmp_path):
     tmp_path.chmod(0o500)
     try:
-        for call in (write, output.fresh):
+        for call in (write, lambda out: output.fresh(out).__enter__()):
             with pytest.raises(output.OutputRefused, match="cannot write"):
                 call(tmp_path / "x")
     finally:

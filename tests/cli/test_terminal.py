@@ -13,6 +13,7 @@ from folders import put
 from processes import typed
 from table import rows_of
 
+from kit import interrupts
 from kit.cli import main
 from kit.report import console, terminal
 from kit.report.labels import ranked
@@ -36,6 +37,12 @@ def test_settings_declared_once_hold_for_every_command(tmp_path):
     config.write_text("lang = zh")
     refused = run("explain", LINE, **here)
     assert refused.exit_code == 2 and str(config) in refused.stderr
+
+
+def test_of_an_endless_paste_the_beginning_is_explained_and_the_rest_named(monkeypatch):
+    monkeypatch.setattr("kit.explanation.pasted_lines.MOST", len(LINE) + 9)
+    ended = run("explain", "-", text=f"{LINE}\n" * 3)
+    assert ended.exit_code == 0 and "line 1\n" in ended.stdout and "Only the first" in ended.stderr
 
 
 def test_help_lists_every_command_in_its_group():
@@ -143,6 +150,13 @@ def test_notebooks_are_opened_on_the_evidence(tmp_path, monkeypatch):
     source = "".join(cell.source for cell in nbformat.read(first, as_version=4).cells)
     assert str(tmp_path / "paste.log") in source and '"tz_app": "+08:00"' in source
     assert not list(Path("paste.log-notebooks").glob("8*"))
+
+
+def test_an_interrupt_stops_the_work_of_the_case(tmp_path, monkeypatch):
+    monkeypatch.setattr("kit.cli.shared.signal.getsignal", lambda _: handler)
+    handler = interrupts.Interrupts()
+    run("inventory", str(put(tmp_path / "paste.log", LINE)), "--workspace", str(tmp_path / "ws"))
+    assert handler.stop.__qualname__ == "Case.cancel"
 
 
 def test_an_interrupt_ends_in_one_line(monkeypatch):

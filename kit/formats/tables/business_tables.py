@@ -19,12 +19,19 @@ from kit.formats import printed_times
 from kit.formats.patterns import patterns
 from kit.formats.tables import delimited
 from kit.formats.values import integer, truncated
+from kit.i18n import T
 from kit.rocketmq import ids
 
 _RECORDS: Final = {"physical_offset", "store_size"}
 """Columns of records of a store, as `decode` writes them: no business rows."""
 _LEVELS: Final = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 """How the lines of a log without times begin, with bars between their parts."""
+NOT_ROWS: Final = T(
+    "--rows {text}: write FILE:key=COLUMN,time=COLUMN,status=COLUMN",
+    "--rows {text}：请写成 FILE:key=COLUMN,time=COLUMN,status=COLUMN",
+)
+NO_TABLE: Final = T("--rows {text}: no table {file} in the evidence", "--rows {text}：证据中没有表格 {file}")
+NO_COLUMN: Final = T("--rows: no column {missing}; there are {names}", "--rows：没有列 {missing}；现有 {names}")
 Fields = tuple[int, list[tuple[str, str]], dict[str, str | None]]
 
 
@@ -54,7 +61,7 @@ def parse_override(text: str) -> tuple[str, dict[str, str]]:
     file, _, pairs = text.rpartition(":")
     chosen = dict(pair.partition("=")[::2] for pair in pairs.split(",") if pair)
     if not file or not chosen or not all(chosen.values()) or set(chosen) - {*FIELDS, "role"}:
-        raise ValueError(f"{text}: FILE:key=COLUMN,time=COLUMN,status=COLUMN")
+        raise ValueError(NOT_ROWS.say(text=text))
     return file, chosen
 
 
@@ -66,7 +73,7 @@ def declared(path: Path, size: int, detail: dict[str, Any], chosen: dict[str, st
     names = delimited.names_of(path, detail["dialect"])
     columns = {field: name for field, name in chosen.items() if field != "role"}
     if missing := sorted(set(columns.values()) - set(names)):
-        raise ValueError(", ".join(missing))
+        raise ValueError(NO_COLUMN.say(missing=missing, names=names))
     columns = {field: name for field, name in detail["columns"].items() if name not in columns.values()} | columns
     role = chosen.get("role") or detail["role"] or ("business" if "status" in columns else "tx_log")
     return {**detail, "columns": columns, "role": role}
