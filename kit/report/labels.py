@@ -1,5 +1,6 @@
 """The report's own sentences (`labels.yaml`), with the icon and name of each verdict."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -15,18 +16,23 @@ VERDICTS: Final[dict[str, tuple[str, T]]] = {each: (_ICONS[each], name) for each
 
 ORDER: Final = ("confirmed", "suspected", "failed", "insufficient_evidence", "ruled_out")
 KINDS: Final = ("root_cause", "neighbour", "hazard")
+_OF_A_GROUP: Final = re.compile(r"^mqadmin .* -g (?!GROUP\b)")
 HOLDS: Final = {True: ("yes", "✓", "holds"), False: ("no", "✗", "fails"), None: ("maybe", "?", "open")}
 """Class, mark and name of what a step is."""
 
 
 def ranked(findings: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return findings in reading order: confirmed root causes by harm, suspected ones, neighbours; the rest by verdict."""
+    """Return findings in reading order: confirmed root causes by harm, suspected ones, neighbours; the rest by verdict.
+
+    Of those that lack evidence, first what can be asked for the group that this evidence names: it is about consumers.
+    """
     harm = {slug: n for n, slug in enumerate(findings["root_causes"])}
 
     def place(finding: Mapping[str, Any]) -> tuple[Any, ...]:
         verdict, slug = ORDER.index(finding["verdict"]), finding["cause"]
         suspected = ORDER.index("suspected")
-        return max(verdict, suspected), KINDS.index(finding["kind"]), verdict, harm.get(slug, len(harm)), slug
+        nameless = not any(_OF_A_GROUP.search(missing["command"]) for missing in finding["missing"])
+        return max(verdict, suspected), KINDS.index(finding["kind"]), verdict, harm.get(slug, len(harm)), nameless, slug
 
     return sorted(findings["findings"], key=place)
 

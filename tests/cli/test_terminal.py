@@ -89,6 +89,14 @@ def test_the_first_request_is_that_of_what_is_suspected():
     shown = terminal.verdicts(incidents.findings(undecided, suspected), "zh")
     assert shown.index("  topics：who\n") < shown.index("  its log：who\n")
     assert "下一步收集：topics" in shown
+    # Else that which can be asked for a group that the evidence names.
+    of = lambda cause, command: incidents.finding(cause, "insufficient_evidence", missing=[{"command": command}])  # noqa: E731
+    every = [
+        of("a", "mqadmin consumerProgress -n NAMESRV:9876 -g GROUP"),
+        of("b", "mqadmin consumerStatus -g pay"),
+        of("c", "grep -g pay"),
+    ]
+    assert [each["cause"] for each in ranked(incidents.findings(*every))] == ["b", "a", "c"]
 
 
 def test_what_was_found_comes_first_and_root_causes_by_harm():
@@ -96,7 +104,9 @@ def test_what_was_found_comes_first_and_root_causes_by_harm():
         ("z-harms-most", "root_cause", "confirmed"), ("a-harms-less", "root_cause", "confirmed"), ("c", "root_cause", "suspected"),
         ("b", "neighbour", "confirmed"), ("e", "neighbour", "failed"), ("d", "root_cause", "ruled_out"),
     ]  # fmt: skip
-    findings = [{"cause": cause, "kind": kind, "verdict": verdict} for cause, kind, verdict in sorted(wanted)]
+    findings = [
+        {"cause": cause, "kind": kind, "verdict": verdict, "missing": []} for cause, kind, verdict in sorted(wanted)
+    ]
     order = ranked({"findings": findings, "root_causes": ["z-harms-most", "a-harms-less"]})
     assert [each["cause"] for each in order] == [cause for cause, _, _ in wanted]
 
