@@ -68,22 +68,25 @@ def into(out: Path, command: str, lang: Lang = "en") -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def fresh(out: Path, lang: Lang = "en") -> Iterator[None]:
-    """Create `out`, which must be empty or absent; it is empty again if the block fails. Raise `OutputRefused`."""
+def fresh(out: Path, lang: Lang = "en") -> Iterator[Path]:
+    """Yield an empty folder; when the block ends without an error, what is in it is moved into `out`, which must be empty
+    or absent: half an evidence looks like one. Raise `OutputRefused`.
+    """
     check(out, lang)
+    staged = out / STAGED
     for path in out.iterdir() if out.exists() else ():
-        raise refused("foreign", out, lang, name=path.name)
-    with one_line(out, lang):
-        out.mkdir(parents=True, exist_ok=True)
-        if not os.access(out, os.W_OK | os.X_OK):
-            raise PermissionError(13, os.strerror(13))
-    with alone(out, lang):
-        try:
-            yield
-        except BaseException:  # half an evidence looks like one; and the same command has to work again
-            for path in out.iterdir():
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
-            raise
+        if path != staged:
+            raise refused("foreign", out, lang, name=path.name)
+    with contextlib.ExitStack() as cleanup:
+        with one_line(out, lang):
+            out.mkdir(parents=True, exist_ok=True)
+            cleanup.enter_context(alone(out, lang))
+            shutil.rmtree(staged, ignore_errors=True)
+            staged.mkdir(0o700)
+        cleanup.callback(shutil.rmtree, staged, ignore_errors=True)
+        yield staged
+        for path in staged.iterdir():
+            path.rename(out / path.name)
 
 
 def check(out: Path, lang: Lang = "en") -> None:

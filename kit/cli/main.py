@@ -16,15 +16,8 @@ from kit.cli.shared import Refusal, declared, leave, spoken
 from kit.i18n import labels, printable
 
 PLACES = (
-    errno.ENOENT,
-    errno.EACCES,
-    errno.EPERM,
-    errno.EROFS,
-    errno.EISDIR,
-    errno.ENOTDIR,
-    errno.ENAMETOOLONG,
-    errno.EFBIG,
-)
+    errno.ENOENT, errno.EACCES, errno.EPERM, errno.EROFS, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EFBIG,
+)  # fmt: skip
 """Errors of a path that the user named, not of the kit."""
 TEXTS: Final = labels("cli")["main"]
 

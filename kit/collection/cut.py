@@ -68,8 +68,8 @@ def cut(case: Case, out: Path, wish: Wish) -> dict[str, tuple[int, int] | int]:
     and `until`. Raise `ValueError` if `out` is not empty, or the window is.
     """
     window(wish.since, wish.until)
-    with output.fresh(out, case.lang):
-        return _cut(case, out, wish)
+    with output.fresh(out, case.lang) as staged:
+        return _cut(case, staged, wish)
 
 
 def _cut(case: Case, out: Path, wish: Wish) -> dict[str, tuple[int, int] | int]:

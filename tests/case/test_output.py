@@ -86,10 +86,12 @@ def test_a_failed_run_leaves_the_earlier_result(tmp_path):
             (folder / "half").write_text("half")
             raise RuntimeError
         assert visible(out) == before and out.exists() == bool(before)
-        with pytest.raises(RuntimeError), output.fresh(tmp_path / "new"):
-            (tmp_path / "new" / "half").mkdir()
+        with pytest.raises(RuntimeError), output.fresh(tmp_path / "new") as folder:
+            (folder / "half").mkdir()
+            (tmp_path / "new" / "mine").touch()
             raise RuntimeError
-        assert not list((tmp_path / "new").iterdir())
+        assert [path.name for path in (tmp_path / "new").iterdir()] == ["mine"]
+        (tmp_path / "new" / "mine").unlink()
         write(out)
 
 
