@@ -220,7 +220,9 @@ def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> C
             case.name = STDIO
         recognised = case.unzoned.recognised
     except FileNotFoundError as error:
-        raise Refusal(printable(error.strerror or str(error))) from None
+        raise Refusal(
+            printable(str(error.strerror) if isinstance(evidence, str) else f"{error.filename}: {error.strerror}")
+        ) from None
     except ws.WorkspaceUnusable as error:
         raise Refusal(printable(str(error))) from None
     except (ValueError, PermissionError) as error:

@@ -20,6 +20,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
+import ahocorasick_rs
 import numpy as np
 import pandas as pd
 
@@ -106,6 +107,11 @@ class Redactor:
         }
         """What a form of `forms.yaml` becomes; None: it is searched for shorter forms."""
         self.names = {name: self.coin(name, kind) for name, kind in kinds.items() if kind != "address"}
+        # Names without a letter or digit of ASCII; a cell of a table may be any word of a sentence.
+        wordless = (each for each, kind in kinds.items() if kind != "value" and not rf.WORD.search(each))
+        self._wordless = ahocorasick_rs.AhoCorasick(
+            [each for each in wordless if not is_ambiguous(each)], matchkind=ahocorasick_rs.MatchKind.LeftmostLongest
+        )
         self._index()
         self.exact = {path: self.path(path) for path in sorted(exact)}
         for path, new in self.exact.items():
@@ -118,7 +124,7 @@ class Redactor:
         """Returns a text with all originals replaced. `field`: its column or JSON field if it is a whole cell."""
 
     def _index(self) -> None:
-        """Enter each name under its first word; one without a letter or digit in it is found only as a whole cell."""
+        """Enter each name under its first word."""
         shapes = defaultdict(set)
         for name in self.names:
             if word := rf.WORD.search(name):
@@ -148,7 +154,12 @@ class Redactor:
         # Of a word only the beginning is left, perhaps of a name, an address or an id.
         cut = text if "…" in text or len(text) != MAX_TEXT else text + "…"
         whole = _CUT_WORD.sub(lambda hit: hit[0] if is_ordinary(hit[0]) or hit[0].isdigit() else "", cut)
-        return "".join(self._joined(part, rf.ANY) for part in rf.SPELLED.split(whole))
+        out, done = [], 0
+        for _, begin, end in [*self._wordless.find_matches_as_indexes(whole), (0, len(whole), len(whole))]:
+            out += [self._joined(part, rf.ANY) for part in rf.SPELLED.split(whole[done:begin])]
+            out.append(self.names.get(whole[begin:end], ""))
+            done = end
+        return "".join(out)
 
     def _joined(self, text: str, forms: rf.Pattern) -> str:
         return "".join(old if new is None else new for old, new in self._pieces(text, forms))
@@ -238,7 +249,9 @@ class Redactor:
         if text.startswith(ordinary.VENDORS) or text.rpartition(".")[2] in ordinary.EXTENSIONS:
             return None
         return ".".join(
-            part if part in ordinary.LABELS else self.names.get(part) or self.coin(part, "app")
+            part
+            if part in ordinary.LABELS
+            else self.names.get(part) or self._pseudonyms.address_text(part) or self.coin(part, "app")
             for part in text.split(".")
         )
 

@@ -139,6 +139,7 @@ LISTED: Final = "; "
 
 _WHERE: Final = data.read("redaction/names.yaml", list[tuple[str, str]])
 """(kind of name, what is selected)."""
+PRINTED: Final = "(select explode(values) as (name, value) from events)"
 _NOBODYS: Final = re.compile(
     # Amounts and counts, and times as seconds or milliseconds since 1970; longer numbers are accounts and telephones.
     r"[-+]?\d{1,6}%?|[-+]?[\d,]*\.\d+%?|1\d{9}|1\d{12}|"
@@ -195,7 +196,7 @@ def _tables(case: Case) -> Iterator[tuple[str, str]]:
     """Yield the values that the tables of a case hold, by kind: a hundred million keys are never held at once."""
     own = ", ".join(f"'{name}'" for name in sorted(names.PROPERTIES))
     for kind, query in _WHERE:
-        rows = case.sql(f"select distinct {query.format(properties=AS_MAP, own=own)}")
+        rows = case.sql(f"select distinct {query.format(properties=AS_MAP, own=own, printed=PRINTED)}")
         yield from ((row[0], kind) for row in rows.toLocalIterator() if row[0])
     for client in setup.clients(case.facts):
         yield from ((client["group"], "group"), (client["client_id"], "client"))

@@ -6,6 +6,7 @@ import re
 
 import pytest
 import recorded
+from folders import put
 from table import rows_of
 
 import kit
@@ -44,6 +45,16 @@ def test_every_kind_is_replaced_wherever_it_stands_and_the_rest_of_the_line_stay
     assert leaks.leak(made.text(line), nothing) is None
     if any(part in kind for part in SEEN) and not any(part in kind for part in UNSEEN):
         assert leaks.leak(line, nothing) is not None
+
+
+@pytest.mark.spark
+def test_a_name_that_only_a_log_or_a_thread_holds_is_replaced_and_searched_where_no_line_is_shown(spark, tmp_path):
+    for name, text in rows_of(__file__, "only").items():
+        put(tmp_path / "evidence" / name, text)
+    case = kit.open_case(tmp_path / "evidence", tmp_path / "ws")
+    page = put(tmp_path / "page.csv", "canary_log,canary_thread\n")
+    assert "canary" not in redacted.redactor_of(case, [page.read_text()], []).text(page.read_text())
+    assert {"canary_log", "canary_thread"} <= leaks.of(case, [page], [], lambda _: False).names
 
 
 def test_hosts_of_commands_addresses_in_hex_and_names_are_replaced_and_what_is_ordinary_stays():

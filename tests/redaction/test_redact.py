@@ -29,7 +29,7 @@ from kit.rocketmq import ids
 SALT = b"salt of a test"
 NAMES = {
     "trade-order": "topic", "order-group": "group", "SO20260007": "key", "1025": "key", "order": "topic", "web-01": "host",
-    "g" * 142: "group", "x y&z": "key",
+    "g" * 142: "group", "x y&z": "key", "支付_订单": "topic",
 }  # fmt: skip
 
 HELD = leaks.Originals(
