@@ -90,9 +90,7 @@ PRESENT: Final[Mapping[str, Callable[[Facts], bool]]] = {
 }
 """Whether the evidence has an artefact."""
 
-REQUESTED_AS: Final = {
-    "answers to sends": "sends", "client logs": "producer's client log", "recorded deliveries": "deliveries"
-}  # fmt: skip
+REQUESTED_AS: Final = {"answers to sends": "sends", "recorded deliveries": "deliveries"}
 """What to request (`collect.yaml`) where it has another name; a look-up that nobody made cannot be requested."""
 
 
@@ -196,7 +194,7 @@ def _earlier(facts: Facts, finding: Finding) -> Finding:
 def _without_absence(facts: Facts, finding: Finding) -> Finding:
     # What is shown false by nothing that could be quoted.
     absent = [s for s in finding.steps if s.role == "deciding" and s.holds is False and not s.evidence]
-    chosen = _excerpt(facts) and not any(step.holds for step in finding.steps)
+    chosen = _excerpt(facts)
     unsure = absent if chosen else [s for s in absent if s.shown_by and not has(facts, s.shown_by)]
     if not unsure:
         return finding
@@ -210,10 +208,11 @@ def _without_absence(facts: Facts, finding: Finding) -> Finding:
         finding.figures |= dict.fromkeys(none)
     if not finding.missing and not chosen:
         step = unsure[0]
+        wanted = min(lacking(facts, step.shown_by), key=len)
         # Logs of some clients are here, and of all of them they would show it.
-        others = ("client logs",) in alternatives(step.shown_by) and reach.client_logs(facts)
+        others = "client logs" in wanted and reach.client_logs(facts)
         why = (SAYS["want_others"] if others else SAYS["want_shown"]).say(claim=step.claim)
-        finding.missing = [collect_next.ask(name, why) for name in min(lacking(facts, step.shown_by), key=len)]
+        finding.missing = [collect_next.ask(name, why) for name in wanted]
     return finding
 
 
