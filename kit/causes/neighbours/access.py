@@ -92,7 +92,9 @@ def topic_missing(facts: Facts) -> Observed:
     if values["looked"] or topics:
         absent = [each for each in topics if not each["exists"]]
         # Without the senders' logs or ledger nobody knows how many sends failed.
-        counted = all(each["sends"] for each in absent) or attempts.has_producer_log(facts) or facts.has("sends")
+        counted = (
+            all(each["sends"] for each in absent) or attempts.has_producer_log(facts) or sends.ledger(facts).knows_kinds
+        )
         none = 0 if counted else None
         by_topic = {each["topic"]: each["sends"] or none for each in absent}
         groups = sorted({group for each in absent for group in each["groups"]})
@@ -115,7 +117,7 @@ def topic_missing(facts: Facts) -> Observed:
     unreached = refs.of_rows(lost) if used and not known else None
     setting = setup.setting(facts, "autoCreateTopicEnable")
     values |= {
-        "used": used, "sure": used and known, "unsure": not (used and known), "unreached": unreached,
+        "used": used, "listed": known, "sure": used and known, "unsure": not (used and known), "unreached": unreached,
         "like": next(iter(like), None), "failed": worst["sends"] or None, "subscribing": len(worst["groups"]),
         "groups": worst["groups"] or None, "entries": worst["n"],
         "not_created": setting.value == "false" and setting.where is not None,

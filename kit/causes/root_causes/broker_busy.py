@@ -84,19 +84,23 @@ def observe(facts: Facts) -> Observed:
     happened = bool(signs.without_stalls or stalls)
     whys = busy.explain(facts, ledger, stalls) if happened else []
     left_open = facts.rows("stalled_transactions") if stalls else []
-    named = set(attempts.entries(facts)["kind"].dropna()) if refused else set()
+    named = attempts.entries(facts)["kind"].dropna() if refused else pd.Series(dtype=object)
     errors = ledger.errors_by_kind or attempts.by_kind(facts) or {}
-    busy_sends = sum(errors.get(kind, 0) for kind in attempts.REFUSALS)
+    counted = sum(errors.get(kind, 0) for kind in attempts.REFUSALS)
+    # A ledger may not say how its sends failed, or be that of another application.
+    busy_sends = counted or int(named.isin(attempts.REFUSALS).sum())
     # With signs of a stall or time-outs the absence of a refusal shows nothing.
-    quiet = ledger.knows_kinds and not (signs.timed_out or stalls)
-    would_show = quiet and not signs.counted
-    few = 0 < busy_sends < SEVERAL > (signs.counted or 0)
+    quiet = not (signs.timed_out or stalls)
+    would_show = ledger.knows_kinds and quiet and not signs.counted
+    few = 0 < busy_sends + ledger.kind_unknown < SEVERAL > (signs.counted or 0)
     rarely = (
-        refused and quiet and few and not signs.slow and _harmless(ledger, busy_sends) and not _copied(facts, refused)
-    )
+        refused and ledger.whole and quiet and few and not signs.slow
+        and _harmless(facts, ledger, busy_sends) and not _copied(facts, refused)
+    )  # fmt: skip
     values = {
-        "refused": refused.count or None, "kinds": [kind for kind in attempts.REFUSALS if kind in named] or None,
+        "refused": refused.count or None, "kinds": [kind for kind in attempts.REFUSALS if kind in set(named)] or None,
         "would_show": would_show, "rarely": rarely, "busy_sends": busy_sends,
+        "among": ledger.sends if counted else None, "gone": ledger.lost if counted else None,
         "pauses": sum(s.pauses for s in stalls), "stood": round(sum(s.stood for s in stalls), 1),
         "waiters": sum(s.waiters for s in stalls), "stalls": len(stalls), "stall_count": len(stalls),
         "stall_times": [
@@ -159,10 +163,11 @@ def _copied(facts: Facts, refused: refs.Seen) -> bool:
     return not facts.files.of_kind("log") or bool(facts.answers("entry_count")[0]["n"] == refused.count)
 
 
-def _harmless(ledger: sends.Ledger, busy_sends: int) -> bool:
+def _harmless(facts: Facts, ledger: sends.Ledger, busy_sends: int) -> bool:
     """Return whether refused sends are few among many, or may have been repaired by another try, as far as is known."""
     repaired = 0 in (ledger.sends_failed, ledger.lost)
-    return repaired or busy_sends * RARE <= (ledger.sends or 0) or ledger.sends is ledger.lost is None
+    sent = ledger.sends or (facts.rows("id_counts")[0]["uniq_keys"] if facts.has("messages") else 0)
+    return repaired or busy_sends * RARE <= sent or ledger.sends is ledger.lost is None
 
 
 def _quotes(facts: Facts, ledger: sends.Ledger, signs: Signs) -> dict[str, Any]:
