@@ -15,7 +15,6 @@ import attrs
 import msgspec
 
 from kit import data
-from kit.analysis import setup
 from kit.analysis.consumers import consumer_logs, lag, members
 from kit.causes.findings import Finding, Missing
 from kit.i18n import Sentence, T, labels
@@ -153,8 +152,9 @@ def _only(names: Iterable[str]) -> str | None:
 
 
 def _setting(facts: Facts, name: str) -> str | None:
-    setting = setup.setting(facts, name)
-    return setting.value if setting.known == "evidence" else None
+    """Return a setting as the evidence gives it; None where brokers differ."""
+    rows = [row for row in facts.rows("broker_settings") if row["name"] == name]
+    return _only({*{row["address"] or row["file"]: row["value"] for row in reversed(rows)}.values()})
 
 
 def _where(hosts: list[str], window: tuple[dt.datetime, dt.datetime] | None, local: bool) -> Sentence | None:
