@@ -1,5 +1,6 @@
 """Recognise a text file by its head: which logger's log, in which layout and encoding."""
 
+import re
 from collections import Counter
 from typing import Any, Final
 
@@ -84,7 +85,7 @@ def _source(log: _Lines, layout: str, layouts: Counter[str], name: str, known: b
     mixed = len(families) > 2 or (len(families) == 2 and min(families.values()) * 4 > families.total())
     if mixed or sum(line.startswith(b"```") for line in loose) > 2 or "chat" in layouts:
         return "text"
-    if len(loose) > headed.sum() and not headed[0] and not name.lower().endswith(".log"):
+    if len(loose) > headed.sum() and not headed[0] and not _OF_LOG.search(name):
         return "text"
     if OF[layout] == "client":
         return "client"
@@ -97,6 +98,8 @@ def _source(log: _Lines, layout: str, layouts: Counter[str], name: str, known: b
     return "client" if NAME_OF_CLIENT.search(name) and known else "app"
 
 
+_OF_LOG: Final = re.compile(r"\.log(?:[.-]\d[\w.-]*)?$", re.IGNORECASE)
+"""The name of a log, or of one of its rolled files."""
 _OF_TRACES: Final = (b"\t", b" ", b"Caused by", b"at ", b"For more information", b"...")
 """How lines of stack traces begin."""
 _THREADS: Final = (

@@ -4,12 +4,15 @@ An address that the same clients reached before or after is not unreachable: the
 (reference: operators' incidents §7).
 """
 
+from pathlib import PurePosixPath
+
 import pandas as pd
 
 from kit.analysis import reach, refs
 from kit.analysis.messages import lookups
 from kit.analysis.sends import sends
 from kit.causes.declared import Observed
+from kit.formats.printed_times import utc
 from kit.tables.facts import Facts
 
 VIP = ":10909"
@@ -21,15 +24,20 @@ def observe(facts: Facts) -> Observed:
     address, logs = _address(facts), reach.client_logs(facts)
     tried = [row for row in reach.tried(facts) if row["address"] == address]
     reached = next((row for row in tried if row["reached"]), None)
-    never = address if reached is None else None
+    failed = [row for row in tried if row["failed"]]
+    dropped = _dropped(facts, failed) if reached is None else None
+    never = address if reached is None and dropped is None else None
     observed = Observed({"client_logs": logs, "never": never is not None, "address": address})
     if never is not None:
-        _never(facts, observed, never, [row for row in tried if row["failed"]])
+        _never(facts, observed, never, failed)
     else:
         observed.values |= dict.fromkeys(("failed_sends", "clients"), 0 if logs else None)
     if reached is not None:
         observed.values["reached"] = True
         observed.quotes["connects-failed"] = facts.refs([(reached["file"], reached["reached_line"] or 0)])
+    if dropped is not None:
+        observed.values["dropped"] = True
+        observed.quotes["connects-failed"] = facts.refs([(dropped["file"], dropped["line"])])
     late = refs.seen(facts, "client-call-timeout")
     answered = refs.seen(facts, "client-wait-timeout", "flow-control", "send-result") or facts.has("messages")
     reached_any = answered or any(row["reached"] for row in reach.tried(facts)) or facts.rows("answered_hosts")
@@ -42,6 +50,16 @@ def observe(facts: Facts) -> Observed:
         observed.values |= {"inner": inner["address"], "list": inner["n"]}
         observed.quotes["list"] = [facts.ref(inner["file"], inner["line"])]
     return observed
+
+
+def _dropped(facts: Facts, failed: list[reach.Row]) -> reach.Row | None:
+    """Return where the name server dropped their address before the first of these connects failed: the broker was gone."""
+    zoned = {item.file for item in facts.zoned.items if item.zone}
+    times = [utc(row["first"]) for row in failed if row["first"] is not None and row["file"] in zoned]
+    if not times or len(times) < len(failed) or not refs.seen(facts, "broker-lost"):
+        return None
+    lost = (row for row in facts.rows("replica_statements") if row["event"] == "broker-lost" and row["ts"])
+    return next((row for row in lost if row["address"] == failed[0]["address"] and utc(row["ts"]) <= min(times)), None)
 
 
 def _unused(facts: Facts, observed: Observed) -> None:
@@ -83,7 +101,9 @@ def _never(facts: Facts, observed: Observed, address: str, failed: list[reach.Ro
     own = [row for row in reach.own_addresses(facts) if row["address"] == reach.host(address)]
     bridges, loopback = [row for row in own if row["only_the_host"]][:1], reach.network(address) == "loopback"
     names, alone = reach.clients(facts), refs.seen(facts, "no-consumer-list")
-    by_client = [row for row in failed if row["source"] == "client"]
+    # Of rolled files only the first one names its client.
+    of_host = {PurePosixPath(file).parent: client for file, client in names.items()}
+    files = [row["file"] for row in failed if row["source"] == "client"] or [row["file"] for row in failed]
     tried = facts.refs((row["file"], row["failed_line"]) for row in failed[:3] if row["failed_line"] is not None)
     quotes = facts.refs([place]) if place else ()
     at_host = [(row["file"], row["line"]) for row in bridges or own[:1]] if bridges or not instead else []
@@ -96,7 +116,7 @@ def _never(facts: Facts, observed: Observed, address: str, failed: list[reach.Ro
         "instead": instead[0] if instead else None, "on_host": own and not loopback,
         "no_other": own and not (loopback or bridges or instead), "docker": reach.network(address) == "docker",
         "selected": alone.count, "vip": address.endswith(VIP),
-        "clients": len({names.get(row["file"], row["file"]) for row in by_client} or {row["file"] for row in failed}),
+        "clients": len({names.get(file) or of_host.get(PurePosixPath(file).parent, file) for file in files}),
         "failed_sends": None if ledger.source is None else unanswered["identity"].nunique(),
     }  # fmt: skip
     observed.quotes |= {

@@ -21,7 +21,7 @@ from kit.formats.logs.schema import Options, Piece
 from kit.formats.logs.times import NO_ZONE, Times, instants, parse
 from kit.formats.printed_times import NANO_LAST_MS
 from kit.rocketmq import catalogue
-from kit.rocketmq.log_layouts import LAYOUTS, SLUGS
+from kit.rocketmq.log_layouts import BROKER_SIDE, LAYOUTS, SLUGS
 
 WINDOW: Final = 8 << 20
 MANY: Final = 1 << 20
@@ -40,6 +40,7 @@ _PYTHON: Final = re.compile(
 status and details (grpc/_channel.py, grpc/aio/_call.py)."""
 
 _GMT8: Final = 480
+HALF_AN_HOUR: Final = 1_800_000
 _ALL_SLUGS: Final = pa.array(SLUGS, pa.string())
 _EVENTS: Final = pa.array(catalogue.SLUGS, pa.string())
 _UNKNOWN, _MQADMIN = SLUGS.index("unknown"), SLUGS.index("mqadmin")
@@ -314,10 +315,15 @@ def _instants(ms: np.ndarray, east: np.ndarray, rows: np.ndarray, piece: Piece, 
     none = (ms < 0) | (ms > NANO_LAST_MS)
     floating = east == NO_ZONE
     out = np.where(floating | none, 0, ms - east * 60000)
+    # Lines of a client in a broker's log were copied there: in its zone, if they are of its time then.
+    own, others = ms[_OF_BROKER[rows] & ~none], ms[~_CHINA[rows] & floating & ~none]
+    copied = piece.source in BROKER_SIDE and own.size and others.size
+    copied = copied and own.min() - HALF_AN_HOUR < others.min() and others.max() < own.max() + HALF_AN_HOUR
+    east_of_file = piece.zone_minutes
     for mask, declared, otherwise in (
         (_OF_BROKER[rows], options.tz_broker, _GMT8),
         (~_OF_BROKER[rows] & _CHINA[rows], options.tz_app, _GMT8),
-        (~_CHINA[rows], piece.zone_minutes if piece.zone_minutes is not None else options.tz_app, 0),
+        (~_CHINA[rows], options.tz_app if east_of_file is None else east_of_file, _GMT8 if copied else 0),
     ):
         chosen = mask & floating & ~none
         if chosen.any():
