@@ -154,7 +154,8 @@ def _plain(value: Any, lang: Lang) -> str:
     if isinstance(value, dt.datetime):
         return _time(value, lang)
     if isinstance(value, list | tuple):
-        return LIST_SEPARATOR[lang].join(_plain(v, lang) for v in value)
+        more = [f"… +{len(value) - MOST:,}"] if len(value) > MOST else []
+        return LIST_SEPARATOR[lang].join([_plain(v, lang) for v in value[:MOST]] + more)
     return str(value)
 
 
@@ -176,6 +177,8 @@ def offset(at: dt.datetime) -> str:
 
 UNKNOWN: Final = T("unknown", "未知")
 IN_BRACKETS: Final[dict[str, str]] = {"en": " ({})", "zh": "（{}）"}
+MOST: Final = 40
+"""Most members of a list that a sentence says: a log may name thousands, and findings.json has them in its figures."""
 LIST_SEPARATOR: Final[dict[str, str]] = {"en": ", ", "zh": "、"}
 
 
