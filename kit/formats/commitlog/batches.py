@@ -27,10 +27,11 @@ MAPPED: Final = bytes(10) + b"\xff\xff"
 def binary(buf: Bytes, at: np.ndarray, sizes: np.ndarray) -> pa.BinaryArray:
     """Return the bytes at these positions; size -1 is null."""
     offsets = np.zeros(len(sizes) + 1, np.int32)
-    np.cumsum(np.maximum(sizes, 0), dtype=np.int32, out=offsets[1:])
+    nulls = sizes.min(initial=0) < 0
+    np.cumsum(np.maximum(sizes, 0) if nulls else sizes, dtype=np.int32, out=offsets[1:])
     data = np.empty(int(offsets[-1]) + 8, np.uint8)
     gather(c.words(buf), at, offsets, c.words(data))
-    valid = None if (sizes >= 0).all() else pa.py_buffer(np.packbits(sizes >= 0, bitorder="little"))
+    valid = pa.py_buffer(np.packbits(sizes >= 0, bitorder="little")) if nulls else None
     return pa.Array.from_buffers(pa.binary(), len(sizes), [valid, pa.py_buffer(offsets), pa.py_buffer(data)])
 
 
@@ -173,7 +174,9 @@ class Rows:
         self._nth = {name: n for n, name in enumerate(name for name in _HASHES if name in columns)}
         self.records = np.empty(len(starts), c.RECORD)
         self.records["physical_offset"], self.records["store_size"], self.records["mark"] = starts + base, sizes, marks
-        c.headers(buf, starts, self.records)
+        hosts = {"born_host", "store_host", "offset_msg_id", "problem"} & set(wanted.columns)
+        self._texts = c.Texts.room(len(c.NUMBERED) if hosts else 1, len(starts))
+        c.headers(buf, c.words(buf), starts, self.records, self._texts)
         self.records["misplaced"] = misplaced(self.records["store_timestamp"])
 
     def __len__(self) -> int:
@@ -193,13 +196,12 @@ class Rows:
         """Keep these rows, in this order."""
         # As whole numbers: NumPy copies records of many fields one field at a time.
         self.records = self.records.view(np.int32).reshape(len(self), -1)[rows].reshape(-1).view(c.RECORD)
+        self._texts = self._texts.take(rows)
         cached = self.__dict__
         cached.pop("text", None)
-        if "topic" in cached:
-            self.topic = cached["topic"].take(pa.array(rows))
+        cached.pop("topic", None)
         if "_values" in cached:
-            values = cached["_values"]
-            self._values = values._replace(codes=np.take(values.codes, rows, axis=1), untidy=values.untidy[rows])
+            self._values = self._values.take(rows)
 
     def in_topics(self, topics: frozenset[str]) -> np.ndarray:
         """Return which rows are of one of these topics."""
@@ -341,9 +343,7 @@ class Rows:
 
     def _numbered(self, name: str) -> tuple[np.ndarray, pa.BinaryArray]:
         """Return the number of each string of a field, and the different strings."""
-        texts = c.Texts.room(1, len(self))
-        c.number(c.words(self.buf), self.records[name], self.records[f"{name}_size"], texts)
-        return self._different(texts, 0)
+        return self._different(self._texts, c.NUMBERED.index(name))
 
     def _different(self, texts: c.Texts, nth: int) -> tuple[np.ndarray, pa.BinaryArray]:
         values = texts.values[nth, : texts.counts[nth]]

@@ -32,62 +32,9 @@ RECORD: Final = np.dtype([
     *((name, "i8") for name in (*_LONGS, *STRINGS)), *((name, "i4") for name in (*_INTS, *(f"{name}_size" for name in STRINGS))),
 ])  # fmt: skip
 """A record in memory: its numbers, and where its strings begin in the buffer."""
+NUMBERED: Final = ("topic", "born_host", "store_host")
+"""Strings of which few are different."""
 PLAIN, ZLIB, LZ4, ZSTD, UNKNOWN = range(5)
-
-
-@kernel
-def headers(buf: Bytes, starts: Any, records: Any) -> None:
-    """Read the fields of each record."""
-    for row in range(len(starts)):
-        at, one = starts[row], records[row]
-        wide = be32(buf, at + 4) & 0xFFFFFFFF == f.MAGIC_V2
-        one.body_crc = be32(buf, at + f.AT_BODY_CRC)
-        one.queue_id = be32(buf, at + f.AT_QUEUE_ID)
-        one.flag = be32(buf, at + f.AT_FLAG)
-        one.queue_offset = be64(buf, at + f.AT_QUEUE_OFFSET)
-        flags = be32(buf, at + f.AT_SYS_FLAG)
-        one.sys_flag = flags
-        one.born_timestamp = be64(buf, at + f.AT_BORN_TIMESTAMP)
-        at += f.AT_BORN_HOST
-        one.born_host, one.born_host_size = at, f.HOST_V6 if flags & f.BORN_HOST_V6 else f.HOST_V4
-        at += one.born_host_size
-        one.store_timestamp = be64(buf, at)
-        at += 8
-        one.store_host, one.store_host_size = at, f.HOST_V6 if flags & f.STORE_HOST_V6 else f.HOST_V4
-        at += one.store_host_size
-        one.reconsume_times = be32(buf, at)
-        one.prepared_transaction_offset = be64(buf, at + 4)
-        one.body, one.body_size = at + 16, be32(buf, at + 12)
-        at += 16 + one.body_size
-        one.topic_size = be16(buf, at) if wide else np.int64(buf[at])
-        at += 2 if wide else 1
-        one.topic = at
-        at += one.topic_size
-        one.properties, one.properties_size = at + 2, be16(buf, at)
-        kind = codec(buf, one.body, one.body_size, flags)
-        one.body_codec = kind if kind >= 0 else -1 - kind
-        if kind < 0:
-            one.mark |= BAD_CODEC
-        if one.topic_size == 0:
-            one.mark |= BAD_TOPIC
-        if min(one.born_timestamp, one.store_timestamp) < 0 or max(one.born_timestamp, one.store_timestamp) > LAST_MS:
-            one.mark |= BAD_TIME
-
-
-@kernel
-def codec(buf: Bytes, at: int, size: int, flags: int) -> int:
-    """Return the codec that flags claim, `-1 - codec` where the body does not begin so (`CompressorFactory`)."""
-    if not flags & f.COMPRESSED:
-        return PLAIN
-    kind = (flags & f.COMPRESSION_MASK) >> f.COMPRESSION_SHIFT
-    if kind == 0 or kind == 3:
-        good = size >= 2 and buf[at] & 15 == 8 and (np.int64(buf[at]) * 256 + np.int64(buf[at + 1])) % 31 == 0
-        return ZLIB if good else -1 - ZLIB
-    if kind == 1:
-        return LZ4 if size >= 4 and be32(buf, at) == 0x04224D18 else -1 - LZ4
-    if kind == 2:
-        return ZSTD if size >= 4 and be32(buf, at) == 0x28B52FFD else -1 - ZSTD
-    return -1 - UNKNOWN
 
 
 NAME_END, ITEM_END = 1, 2
@@ -183,6 +130,10 @@ class Texts(NamedTuple):
         heads, lasts = np.full((columns, 1 << _BUCKETS), -1, np.int32), np.full(columns, -1)
         return cls(codes, values, np.zeros(columns, np.int64), heads, lasts, np.zeros(rows, bool))
 
+    def take(self, rows: np.ndarray) -> Texts:
+        """Return these texts of each column, in this order."""
+        return self._replace(codes=np.take(self.codes, rows, axis=1), untidy=self.untidy[rows])
+
 
 @inlined
 def _number(words: Any, at: Any, size: Any, column: int, row: int, texts: Any) -> None:
@@ -209,10 +160,62 @@ def _number(words: Any, at: Any, size: Any, column: int, row: int, texts: Any) -
 
 
 @kernel
-def number(words: Any, at: Any, sizes: Any, texts: Any) -> None:
-    """Number the texts of one column."""
-    for row in range(len(at)):
-        _number(words, np.uint64(at[row]), np.int64(sizes[row]), 0, row, texts)
+def headers(buf: Bytes, words: Any, starts: Any, records: Any, texts: Any) -> None:
+    """Read the fields of each record, and number its strings of `NUMBERED`, or the first of them: as many as `texts` has."""
+    for row in range(len(starts)):
+        at, one = starts[row], records[row]
+        wide = be32(buf, at + 4) & 0xFFFFFFFF == f.MAGIC_V2
+        one.body_crc = be32(buf, at + f.AT_BODY_CRC)
+        one.queue_id = be32(buf, at + f.AT_QUEUE_ID)
+        one.flag = be32(buf, at + f.AT_FLAG)
+        one.queue_offset = be64(buf, at + f.AT_QUEUE_OFFSET)
+        flags = be32(buf, at + f.AT_SYS_FLAG)
+        one.sys_flag = flags
+        one.born_timestamp = be64(buf, at + f.AT_BORN_TIMESTAMP)
+        at += f.AT_BORN_HOST
+        one.born_host, one.born_host_size = at, f.HOST_V6 if flags & f.BORN_HOST_V6 else f.HOST_V4
+        at += one.born_host_size
+        one.store_timestamp = be64(buf, at)
+        at += 8
+        one.store_host, one.store_host_size = at, f.HOST_V6 if flags & f.STORE_HOST_V6 else f.HOST_V4
+        at += one.store_host_size
+        one.reconsume_times = be32(buf, at)
+        one.prepared_transaction_offset = be64(buf, at + 4)
+        one.body, one.body_size = at + 16, be32(buf, at + 12)
+        at += 16 + one.body_size
+        one.topic_size = be16(buf, at) if wide else np.int64(buf[at])
+        at += 2 if wide else 1
+        one.topic = at
+        at += one.topic_size
+        one.properties, one.properties_size = at + 2, be16(buf, at)
+        kind = codec(buf, one.body, one.body_size, flags)
+        one.body_codec = kind if kind >= 0 else -1 - kind
+        if kind < 0:
+            one.mark |= BAD_CODEC
+        if one.topic_size == 0:
+            one.mark |= BAD_TOPIC
+        if min(one.born_timestamp, one.store_timestamp) < 0 or max(one.born_timestamp, one.store_timestamp) > LAST_MS:
+            one.mark |= BAD_TIME
+        _number(words, np.uint64(one.topic), np.int64(one.topic_size), 0, row, texts)
+        if len(texts.codes) > 1:
+            _number(words, np.uint64(one.born_host), np.int64(one.born_host_size), 1, row, texts)
+            _number(words, np.uint64(one.store_host), np.int64(one.store_host_size), 2, row, texts)
+
+
+@kernel
+def codec(buf: Bytes, at: int, size: int, flags: int) -> int:
+    """Return the codec that flags claim, `-1 - codec` where the body does not begin so (`CompressorFactory`)."""
+    if not flags & f.COMPRESSED:
+        return PLAIN
+    kind = (flags & f.COMPRESSION_MASK) >> f.COMPRESSION_SHIFT
+    if kind == 0 or kind == 3:
+        good = size >= 2 and buf[at] & 15 == 8 and (np.int64(buf[at]) * 256 + np.int64(buf[at + 1])) % 31 == 0
+        return ZLIB if good else -1 - ZLIB
+    if kind == 1:
+        return LZ4 if size >= 4 and be32(buf, at) == 0x04224D18 else -1 - LZ4
+    if kind == 2:
+        return ZSTD if size >= 4 and be32(buf, at) == 0x28B52FFD else -1 - ZSTD
+    return -1 - UNKNOWN
 
 
 ITEM: Final = np.dtype([*((name, "u8") for name in ("at", "size", "hash", "value")), ("length", "i8"), ("name", "i8")])
