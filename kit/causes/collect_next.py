@@ -48,7 +48,7 @@ class Artefact(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     command: str
 
 
-Side = Literal["broker", "client", "anywhere"]
+Side = Literal["broker", "producer", "consumer", "anywhere"]
 _BY_SIDE: Final = data.read("causes/collect.yaml", dict[Side, dict[str, Artefact]])
 ARTEFACTS: Final = {name: each for rows in _BY_SIDE.values() for name, each in rows.items()}
 SIDES: Final = {name: side for side, rows in _BY_SIDE.items() for name in rows}
@@ -75,7 +75,7 @@ def placed(facts: Facts, findings: Iterable[Finding]) -> None:
     windows = [f.window for f in concluded if f.window is not None]
     around = (min(w[0] for w in windows), max(w[1] for w in windows)) if windows else None
     local = bool(concluded) and concluded[0].local
-    hosts = {"broker": _hosts(facts, "store_host"), "client": _hosts(facts, "born_host")}
+    hosts = {"broker": _hosts(facts, "store_host"), "producer": _hosts(facts, "born_host")}
     groups = set()
     if any(OF_GROUP in command for command in commands):
         groups = {*lag.positions(facts)["group"].dropna(), *(each["group"] for each in members.connections(facts))}

@@ -50,7 +50,7 @@ class Missing:
     artefact: Sentence
     why: Sentence
     command: str
-    side: Literal["broker", "client", "anywhere"]
+    side: Literal["broker", "producer", "consumer", "anywhere"]
     where: Sentence | None = None
 
     def as_dict(self, lang: Lang) -> dict[str, Any]:

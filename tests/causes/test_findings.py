@@ -4,7 +4,8 @@ import datetime as dt
 
 import attrs
 import pytest
-from folders import opened
+import store_rows
+from folders import opened, written
 from table import rows_of
 
 from kit import causes
@@ -108,6 +109,16 @@ def test_names_of_the_evidence_are_filled_in_and_quoted(tmp_path):
     collect_next.placed(case.facts, [finding])
     connections, configuration = (each.command for each in finding.missing)
     assert " -g 'points service' > " in connections and "'/data/$(reboot)'" in configuration
+
+
+def test_what_a_consumer_has_is_not_sought_on_the_hosts_that_sent(tmp_path):
+    log, _ = store_rows.segment(0, [{"key": "K", "born": 0, "stored": 1}])
+    written(tmp_path, {f"store/commitlog/{0:020}": log})
+    case = opened(tmp_path, {})
+    asked = [collect_next.ask(f"{of}'s client log", WHY) for of in ("producer", "consumer")]
+    finding = Finding("x", "neighbour", WHY.say(), WHY.say(), missing=asked)
+    collect_next.placed(case.facts, [finding])
+    assert [each.where and each.where.render("en") for each in finding.missing] == ["hosts 10.0.0.1", None]
 
 
 def test_a_request_is_of_the_only_group_and_of_no_other_incident(tmp_path):
