@@ -160,7 +160,6 @@ class Tables:
                 table = self._turns.ask(lambda: collect(frame))
             with disk.replacing(path) as part, pa.ipc.new_file(part, table.schema) as writer:
                 writer.write_table(table)
-                part.chmod(0o644 if self._case.shared else 0o600)
         with pa.OSFile(str(path)) as file:
             return pa.ipc.open_file(file).read_all()
 
