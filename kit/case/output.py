@@ -51,17 +51,8 @@ def into(out: Path, command: str, lang: Lang = "en") -> Iterator[Path]:
     Files of an earlier run of `command` in `out` are removed then. Raise `OutputRefused` if `out` is a link, is no
     folder, cannot be written to, or contains anything the kit did not write.
     """
-    created, staged = not out.exists(), out / STAGED
     check(out, lang)
-    with contextlib.ExitStack() as cleanup:
-        with one_line(out, lang):
-            out.mkdir(parents=True, exist_ok=True)
-            if created:
-                cleanup.callback(_remove_empty, [out])
-            cleanup.enter_context(alone(out, lang))
-            shutil.rmtree(staged, ignore_errors=True)
-            staged.mkdir(0o700)
-        cleanup.callback(shutil.rmtree, staged, ignore_errors=True)
+    with _staged(out, lang) as staged:
         yield staged
         check(out, lang)
         _publish(out, staged, command)
@@ -73,20 +64,29 @@ def fresh(out: Path, lang: Lang = "en") -> Iterator[Path]:
     or absent: half an evidence looks like one. Raise `OutputRefused`.
     """
     check(out, lang)
-    staged = out / STAGED
     for path in out.iterdir() if out.exists() else ():
-        if path != staged:
+        if path.name != STAGED:
             raise refused("foreign", out, lang, name=path.name)
+    with _staged(out, lang) as staged:
+        yield staged
+        for path in staged.iterdir():
+            path.rename(out / path.name)
+
+
+@contextlib.contextmanager
+def _staged(out: Path, lang: Lang) -> Iterator[Path]:
+    """Yield an empty folder in `out`, gone afterwards, as is an empty `out` that was not there; others are kept out."""
+    created, staged = not out.exists(), out / STAGED
     with contextlib.ExitStack() as cleanup:
         with one_line(out, lang):
             out.mkdir(parents=True, exist_ok=True)
+            if created:
+                cleanup.callback(_remove_empty, [out])
             cleanup.enter_context(alone(out, lang))
             shutil.rmtree(staged, ignore_errors=True)
             staged.mkdir(0o700)
         cleanup.callback(shutil.rmtree, staged, ignore_errors=True)
         yield staged
-        for path in staged.iterdir():
-            path.rename(out / path.name)
 
 
 def check(out: Path, lang: Lang = "en") -> None:

@@ -64,11 +64,10 @@ def unpacked(raw: bytes) -> bytes:
 
 
 def decoded(raw: bytes) -> str:
-    """Return the text of UTF-8, UTF-16 with a byte order mark or GB 18030, also gzipped; other bytes are replaced.
+    """Return the text of UTF-8, UTF-16 with a byte order mark or GB 18030; other bytes are replaced.
 
     Of more than `MOST` bytes it is that of the lines within them.
     """
-    raw = unpacked(raw)
     if len(raw) > MOST:
         raw = raw[: raw.rfind(b"\n", 0, MOST) + 1] or raw[:MOST]
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import pandas as pd
 
+from kit.causes.release_advice import confirmed_or_suspected
 from kit.charts import Table
 from kit.i18n import Lang, labels
 from kit.live_lab import run
@@ -55,7 +56,7 @@ def scenarios(lang: Lang = "en") -> Table:
 def changes(incident: Inquiry, twin: Inquiry) -> Table:
     """Return what differs between the two, of the causes that hold on either side."""
     sides = [incident.findings, twin.findings]
-    holding = {f["cause"] for side in sides for f in side["findings"] if f["verdict"] in ("confirmed", "suspected")}
+    holding = frozenset().union(*map(confirmed_or_suspected, sides))
     differ = [each for each in compare.compare(*sides) if each.cause in holding and each.what in ("verdict", "figure")]
     frame = pd.DataFrame(
         compare.rows(differ, incident.lang), columns=pd.Index(["cause", "what", "before", "after", "change"])

@@ -13,6 +13,7 @@ import mistune
 from markupsafe import Markup, escape
 
 import kit
+from kit.causes.release_advice import confirmed_or_suspected
 from kit.charts import MIME as CHART
 from kit.charts import PLOTLY_MIME, Chart, offline
 from kit.charts.safe_text import clean
@@ -49,8 +50,7 @@ def chosen(findings: Mapping[str, Any], cause: str = "auto", where: Path | None 
 
     A notebook says in its metadata which it is: `rmq-kit: {"report": "overview"}` or `{"causes": [SLUG, …]}`.
     """
-    concluded = {f["cause"] for f in findings["findings"] if f["verdict"] in ("confirmed", "suspected")}
-    wanted = concluded if cause == "auto" else {cause}
+    wanted = confirmed_or_suspected(findings) if cause == "auto" else {cause}
     about = {path: read(path).metadata.get(KIT, {}) for path in sorted((where or folder()).glob("*.ipynb"))}
     return [p for p in about if about[p].get("report") == "overview" or wanted.intersection(about[p].get("causes", ()))]
 

@@ -315,10 +315,7 @@ def _instants(ms: np.ndarray, east: np.ndarray, rows: np.ndarray, piece: Piece, 
     none = (ms < 0) | (ms > NANO_LAST_MS)
     floating = east == NO_ZONE
     out = np.where(floating | none, 0, ms - east * 60000)
-    # Lines of a client in a broker's log were copied there: in its zone, if they are of its time then.
-    own, others = ms[_OF_BROKER[rows] & ~none], ms[~_CHINA[rows] & floating & ~none]
-    copied = piece.source in BROKER_SIDE and own.size and others.size
-    copied = copied and own.min() - HALF_AN_HOUR < others.min() and others.max() < own.max() + HALF_AN_HOUR
+    copied = piece.source in BROKER_SIDE and _copied(ms, ~_CHINA[rows] & floating & ~none, _OF_BROKER[rows] & ~none)
     east_of_file = piece.zone_minutes
     for mask, declared, otherwise in (
         (_OF_BROKER[rows], options.tz_broker, _GMT8),
@@ -329,6 +326,14 @@ def _instants(ms: np.ndarray, east: np.ndarray, rows: np.ndarray, piece: Piece, 
         if chosen.any():
             out[chosen] = instants(ms[chosen], otherwise if declared is None else declared)
     return pa.array(out * 1000, pa.int64(), mask=none).cast(pa.timestamp("us", "UTC"))
+
+
+def _copied(ms: np.ndarray, others: np.ndarray, own: np.ndarray) -> bool:
+    """Return whether lines of a client in a broker's log are of its own times: they were copied there, in its zone."""
+    if not (others.any() and own.any()):
+        return False
+    first, last = ms[own].min() - HALF_AN_HOUR, ms[own].max() + HALF_AN_HOUR
+    return bool(first < ms[others].min() and ms[others].max() < last)
 
 
 # --- logs that grow ---------------------------------------------------------------------------------------------------
