@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import zipfile
 from collections.abc import Iterable, Iterator
@@ -161,31 +162,76 @@ HEAVIEST_LEFT_OUT: Final = 20
 """Characters of text up to which a template is ordinary English."""
 NEW_IN_5: Final = "5.0.0"
 """A text that is there since 5.0.0 says no more than its class, which is new in it."""
+DATED: Final = ("broker/", "store/")
+"""Whose texts tell since which release a paste is (`explain.releases_of`); what is printed no more tells it of all."""
+
+
+def merged(one: str, other: str) -> str:
+    """Return what two texts have in common at both ends, a value between them; "" if it begins like many a text, or is
+    less than half of one.
+    """
+    one_parts, other_parts = (re.findall(r"\w+|\W", text) for text in (one, other))
+    begin = _shared(one_parts, other_parts)
+    end = _shared(one_parts[len(begin) :][::-1], other_parts[len(begin) :][::-1])[::-1]
+    both = "".join(begin) + VALUE + "".join(end)
+    both = re.sub(r"(\{\})(?:[\W_]*\{\})+$|(?:\{\}){2,}", VALUE, both)
+    weight = min(map(_weight, (one, other)))
+    own = len("".join(begin)) >= SHORTEST and max(HEAVIEST_LEFT_OUT + 2, weight / 2) < _weight(both)
+    return both if own else ""
+
+
+def _shared(one: list[str], other: list[str]) -> list[str]:
+    pairs = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    return [part for part, _ in pairs]
+
+
+def families(texts: list[str]) -> list[str]:
+    """Return texts of one class, level and span of releases, those that differ in one part as one."""
+    every: list[str] = []
+    for text in texts:
+        alike = next((n for n, each in enumerate(every) if merged(each, text)), None)
+        if alike is None:
+            every.append(text)
+        else:
+            every[alike] = merged(every[alike], text)
+    return every
+
+
+def _weight(text: str) -> int:
+    return sum(len(piece) for piece in text.split(VALUE) if len(piece.strip()) > 1)
 
 
 def table(found: dict[tuple[str, str, str], list[str]], oldest: str, newest: str) -> str:
     """Return the rows of format_strings.tsv, one a text: each WARN and ERROR text that is no answer or exception as well, and that either no
-    known text names and a problem explains by its class, or that tells releases apart.
+    known text names and a problem explains by its class, or that tells the releases of a broker apart.
     """
+    seen: dict[str, str] = {}
+    for cls, level, text in found:
+        release = min(found[cls, level, text], key=_number)
+        seen[cls] = min(seen.get(cls, release), release, key=_number)
     by_text: dict[str, list[tuple[str, str]]] = {}
     for cls, level, text in sorted(found):
         by_text.setdefault(text, []).append((cls, level))
-    rows = []
+    rows, unknown = [], dict[tuple[str, str, str, str], list[str]]()
     for text, places in by_text.items():
-        weight = sum(len(piece) for piece in text.split(VALUE) if len(piece.strip()) > 1)
-        if weight <= HEAVIEST_LEFT_OUT or not {level for _, level in places} <= {"WARN", "ERROR"}:
+        if _weight(text) <= HEAVIEST_LEFT_OUT or not {level for _, level in places} <= {"WARN", "ERROR"}:
             continue
         printed = [release for cls, level in places for release in found[cls, level, text]]
         since, until = min(printed, key=_number), max(printed, key=_number)
         classes = sorted({cls for cls, _ in places}, key=lambda cls: (cls not in BY_CLASS, cls))
         line = text.replace(VALUE, "7")
         known = problems_in(line) or event_in(line)
-        told_apart = until != newest or since not in (oldest, NEW_IN_5)
+        with_class = min((seen[cls] for cls, _ in places), key=_number)
+        new = classes[0].startswith(DATED) and since not in (oldest, NEW_IN_5, with_class)
+        told_apart = until != newest or new
         if classes[0].partition("/")[0] in MODULES and (told_apart if known else classes[0] in BY_CLASS):
             levels = "/".join(sorted({level for _, level in places}))
-            rows.append(
-                (", ".join(classes), levels, "" if since == oldest else since, "" if until == newest else until, text)
-            )
+            bounds = ("" if since == oldest else since, "" if until == newest else until)
+            if known:
+                rows.append((", ".join(classes), levels, *bounds, text))
+            else:
+                unknown.setdefault((", ".join(classes), levels, *bounds), []).append(text)
+    rows += [(*key, text) for key, texts in unknown.items() for text in families(sorted(texts))]
     return "".join("\t".join(row) + "\n" for row in sorted(rows, key=lambda row: (row[0], row[4])))
 
 

@@ -13,9 +13,9 @@ SAYS: Final = labels("causes")["look_alikes"]
 
 
 def frame(lang: Lang = "en", only: Collection[str] | None = None) -> pd.DataFrame:
-    """Return a row for each pair, with the columns of `COLUMNS`, root causes first; `only`: of these causes."""
-    every = [cause for cause in causes.discover() if only is None or cause.slug in only]
-    rows = [(cause.slug, other, apart.in_(lang)) for cause in every for other, apart in cause.looks_like.items()]
+    """Return a row for each pair, with the columns of `COLUMNS`, root causes first; `only`: with one of these causes."""
+    pairs = [(cause.slug, other, text) for cause in causes.discover() for other, text in cause.looks_like.items()]
+    rows = [(*pair, text.in_(lang)) for *pair, text in pairs if only is None or {*pair} & {*only}]
     return pd.DataFrame(rows, columns=pd.Index(list(COLUMNS)))
 
 

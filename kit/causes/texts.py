@@ -173,7 +173,7 @@ class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The sentence to begin with, and when: the first that applies."""
     remedies: dict[str, RemedyTexts] = {}
     looks_like: dict[str, T] = {}
-    """Slugs of causes that leave the same trace, and what tells this one apart from them."""
+    """Slugs of causes that leave the same trace, and what tells the two apart; a pair stands at one of them."""
     figures: dict[str, Figure] = {}
     """The numbers it reports, in the order a reader sees them."""
     alerts: tuple[Alert, ...] = ()

@@ -23,6 +23,8 @@ from kit.i18n import Lang, Sentence, T, labels, rendered
 MIME: Final = "application/vnd.rmq-kit.chart+json"
 PLOTLY_MIME: Final = "application/vnd.plotly.v1+json"
 LABELS: Final = labels("charts")
+COLUMNS: Final = LABELS["columns"]
+"""What columns are called in every table, if it does not say otherwise."""
 UNDRAWN = T(
     "“{title}” could not be drawn ({type}); a table shows its data.",
     "“{title}”无法绘制（{type}）；可显示的内容列在表中。",
@@ -98,8 +100,9 @@ class Declared:
 
     @classmethod
     def of(cls, name: str) -> Declared:
-        drawing = figures.drawings().get(name, figures.Drawing())
-        return cls(LABELS[name], LABELS.get(f"{name} columns", {}), drawing)
+        drawing, own = figures.drawings().get(name, figures.Drawing()), LABELS.get(f"{name} columns", {})
+        heads = COLUMNS | own
+        return cls(LABELS[name], {column: heads[column] for column in drawing.columns or own}, drawing)
 
     def __getitem__(self, name: str) -> T:
         return self.texts[name]

@@ -63,7 +63,7 @@ class Drawing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `looks`: colour and pattern, dash or symbol of each series. Without `by` its keys are columns, a series each, and
     their numbers are on the axis `value`, which `labels.yaml` calls `title`. `words`: column → group of names for its
-    values. `text`: where numbers stand on bars.
+    values. `text`: where numbers stand on bars. `columns`: those of its table, if not all have a heading of its own.
     """
 
     mark: Literal["bars", "columns", "lines", "steps", "marks", "spans"] = "bars"
@@ -75,6 +75,7 @@ class Drawing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     looks: dict[str, str] = {}
     words: dict[str, str] = {}
     hover: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
     title: str = ""
     text: Literal["", "inside", "outside"] = ""
     mode: Literal["stack", "group", "overlay"] = "stack"

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from kit.charts import LABELS, Chart, Declared, Table, escape, figure
+from kit.charts import COLUMNS, LABELS, Chart, Declared, Table, escape, figure
 from kit.charts.figures import PALETTE, segments
 from kit.i18n import Lang, labels
 from kit.rocketmq import ids
@@ -159,7 +159,7 @@ def _table(rows: Iterable[dict[str, Any]], columns: str, title: str, lang: Lang,
     if frame.empty:
         return Table(pd.DataFrame(), caption, lang=lang)
     times = {name: _times(frame[name]) for name in ("store_timestamp", "time") if name in frame}
-    return Table(frame.assign(**times), caption, MESSAGE.columns, lang)
+    return Table(frame.assign(**times), caption, COLUMNS | MESSAGE.columns, lang)
 
 
 def funnel(frame: pd.DataFrame, lang: Lang = "en") -> Chart:

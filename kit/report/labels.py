@@ -8,7 +8,8 @@ from kit.causes import findings
 from kit.i18n import Lang, T, labels
 
 _ROOM: Final = labels("report")
-PAGE, INNER, SKIPPED, COLUMNS = (_ROOM[name] for name in ("page", "inner", "skipped", "columns"))
+PAGE, INNER, SKIPPED = (_ROOM[name] for name in ("page", "inner", "skipped"))
+COLUMNS: Final = labels("charts")["columns"] | _ROOM["columns"]
 GLOSSARY: Final = tuple(_ROOM["glossary"].values())
 """Each a term, a colon, its meaning."""
 _ICONS: Final = {"confirmed": "●", "suspected": "◐", "ruled_out": "○", "insufficient_evidence": "?", "failed": "!"}

@@ -23,7 +23,7 @@ from kit.report.console import table
 from kit.report.labels import COLUMNS, PAGE, ranked, requests
 from kit.rocketmq import config
 
-TEXTS: Final = labels("report")["terminal"]
+TEXTS: Final = COLUMNS | labels("report")["terminal"]
 FOLDED: Final = labels("report")["terminal folded"]
 ADVICE: Final = labels("report")["advice"]
 STYLES: Final = {"confirmed": "bold red", "suspected": "yellow", "failed": "magenta"}
@@ -116,7 +116,7 @@ def inventory(files: Inventory, lang: Lang) -> str:
         rows.append([item.file, *about])
     rows += [[name, TEXTS["not_recognised"].in_(lang)] for name in files.not_recognised]
     rows += [[refused.file, TEXTS["refused"].say(reason=refused.say(lang)).render(lang)] for refused in files.refused]
-    names = heads(lang, COLUMNS | TEXTS, "file", "kind", "bytes", "first", "last", "zone", "sha256", "replica_of")
+    names = heads(lang, TEXTS, "file", "kind", "bytes", "first", "last", "zone", "sha256", "replica_of")
     return table(rows, names, (2,))
 
 

@@ -17,7 +17,6 @@ class Layout(data.Row, frozen=True):
     layout: str
     line: str
     example: str
-    reads: dict[str, str]
     source: str
     of: Literal["broker", "client", "app"] = "app"
     regex: str = ""

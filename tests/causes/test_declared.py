@@ -71,9 +71,10 @@ def test_words_and_sentences_of_a_declaration_are_there_and_used(cause):
 
 def test_names_of_causes_and_explanations_are_there_and_the_page_of_look_alikes_is_up_to_date():
     slugs = {cause.slug for cause in EVERY}
-    for cause in EVERY:
-        assert cause.looks_like and cause.looks_like.keys() <= slugs - {cause.slug}, cause.slug
-        assert all(len(apart.en.split()) >= 4 for apart in cause.looks_like.values())
+    pairs = [(cause.slug, other, apart) for cause in EVERY for other, apart in cause.looks_like.items()]
+    assert {slug for one, other, _ in pairs for slug in (one, other)} == slugs
+    assert len({frozenset(pair) for *pair, _ in pairs if len({*pair}) == 2}) == len(pairs)
+    assert all(len(apart.en.split()) >= 4 for *_, apart in pairs)
     assert {*triage.LONGEST, *(slug for fix in FIXED for slug in fix.leads_to)} <= slugs
     page = Path(__file__).parents[2] / "docs" / "look-alikes.md"
     assert page.read_text("utf-8") == look_alikes.page(), "python -m kit.causes.look_alikes > docs/look-alikes.md"
