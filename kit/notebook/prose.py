@@ -49,7 +49,7 @@ def speak(book: str, lang: Lang, interactive: bool = True) -> None:
     if shell() is None:
         return
     dark = resources.files("kit.notebook").joinpath("dark.css").read_text(encoding="utf-8")
-    _publish({"text/html": f"<style>{dark}</style>{offline.library()}", "text/plain": ""})
+    _publish({"text/html": f"<style>{dark}</style>{offline.library()}", "text/plain": ""}, {})
     listen("prose")
     path = next(notebooks.folder().glob(f"{book}*.ipynb"), None)
     if lang == "en" or not book or path is None:
@@ -87,7 +87,7 @@ def _say(texts: list[str]) -> None:
         _publish({"text/markdown": text, "text/plain": text})
 
 
-def _publish(data: dict[str, str]) -> None:
+def _publish(data: dict[str, str], marks: dict[str, Any] = PASSING) -> None:
     from IPython.display import publish_display_data
 
-    publish_display_data(data, PASSING)
+    publish_display_data(data, marks)

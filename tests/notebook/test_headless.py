@@ -10,6 +10,7 @@ from nbconvert import HTMLExporter
 
 import kit
 from kit import causes
+from kit.charts import offline
 from kit.notebook import Inquiry, walks
 from kit.report import build, notebooks
 
@@ -62,6 +63,10 @@ def test_it_runs_to_its_end_and_sentences_fit_the_sample(executed, name):
     said = "\n".join(str(each.get("data", {}).get("text/plain", "")) for each in outputs(executed[name]))
     assert walks.OTHER_COLUMNS.en not in said
     assert said.count("So: ") >= 5
+    drawing = [
+        each for each in outputs(executed[name]) if offline.library() in each.get("data", {}).get("text/html", "")
+    ]
+    assert len(drawing) == 1, "a page made of it draws its charts without a network"
 
 
 @pytest.mark.parametrize("name", [path.stem for path in WALKS])
