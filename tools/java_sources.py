@@ -203,7 +203,7 @@ def _weight(text: str) -> int:
 
 def table(found: dict[tuple[str, str, str], list[str]], oldest: str, newest: str) -> str:
     """Return the rows of format_strings.tsv, one a text: each WARN and ERROR text that is no answer or exception as well, and that either no
-    known text names and a problem explains by its class, or that tells the releases of a broker apart.
+    known text names and a problem explains by its class (a routine one only errors of the newest release), or that tells the releases of a broker apart.
     """
     seen: dict[str, str] = {}
     for cls, level, text in found:
@@ -224,15 +224,23 @@ def table(found: dict[tuple[str, str, str], list[str]], oldest: str, newest: str
         with_class = min((seen[cls] for cls, _ in places), key=_number)
         new = classes[0].startswith(DATED) and since not in (oldest, NEW_IN_5, with_class)
         told_apart = until != newest or new
-        if classes[0].partition("/")[0] in MODULES and (told_apart if known else classes[0] in BY_CLASS):
-            levels = "/".join(sorted({level for _, level in places}))
+        levels = "/".join(sorted({level for _, level in places}))
+        problem = BY_CLASS.get(classes[0])
+        explained = problem and (problem.remedy or ("ERROR" in levels and until == newest))
+        if classes[0].partition("/")[0] in MODULES and (told_apart if known else explained):
             bounds = ("" if since == oldest else since, "" if until == newest else until)
             if known:
                 rows.append((", ".join(classes), levels, *bounds, text))
             else:
                 unknown.setdefault((", ".join(classes), levels, *bounds), []).append(text)
     rows += [(*key, text) for key, texts in unknown.items() for text in families(sorted(texts))]
+    rows = [row for row in rows if not any(row[:4] == each[:4] and _holds(row[4], each[4]) for each in rows)]
     return "".join("\t".join(row) + "\n" for row in sorted(rows, key=lambda row: (row[0], row[4])))
+
+
+def _holds(text: str, other: str) -> bool:
+    """Return whether a line with a text has all pieces of another, in order: one row finds both."""
+    return text != other and bool(re.search(".*".join(map(re.escape, other.split(VALUE))), text))
 
 
 def _number(release: str) -> tuple[int, ...]:

@@ -13,6 +13,7 @@ from kit.causes.findings import Kind, Remedy, Role
 from kit.i18n import Filled, T
 
 Severity = Literal["notice", "warning", "critical"]
+LOW = T("Low.", "低。")
 
 
 class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -70,8 +71,8 @@ class RemedyTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     action: T
     why: T
-    risk: T
     verify: T
+    risk: T = LOW
     when: T | None = None
     undo: T | None = None
     needs: str = "found"

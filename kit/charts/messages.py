@@ -26,10 +26,11 @@ def anatomy(text: str, lang: Lang = "en") -> Chart:
     address = len(info.text) // 2 - 12
     fields: list[tuple[str, int, str]] = []
     if info.kind == "offset":
-        fields = [("store host", address, str(info.ip)), ("port", 4, str(info.port)), ("offset", 8, f"{info.offset:,}")]
+        fields = [("store host", address, str(info.ip)), ("port", 4, str(info.port))]
+        fields += [("physical offset", 8, f"{info.offset:,}")]
     elif info.kind == "uniq":
-        fields = [("ip", address, str(info.ip)), ("pid", 2, str(info.pid)), ("loader", 4, f"{info.loader:08X}")]
-        fields += [("millis", 4, f"{info.millis:,}"), ("counter", 2, str(info.counter))]
+        fields = [("ip", address, str(info.ip)), ("pid", 2, str(info.pid)), ("class loader", 4, f"{info.loader:08X}")]
+        fields += [("ms since month start", 4, f"{info.millis:,}"), ("counter", 2, str(info.counter))]
     if not fields:
         return ANATOMY.nothing(lang)
     frame = pd.DataFrame(fields, columns=pd.Index(["part", "size", "means"]))

@@ -62,7 +62,8 @@ FIXED: Final = "-fixed"
 def scenarios() -> dict[str, Scenario]:
     """Return the scenarios of `scenarios.yaml` by name."""
     rows = data.read("live_lab/scenarios.yaml", dict[str, Any])["scenarios"]
-    return {each.name: each for each in msgspec.convert(rows, list[Scenario])}
+    every = [{"client": row["broker"], **row} for row in rows]
+    return {each.name: each for each in msgspec.convert(every, list[Scenario])}
 
 
 def find(name: str, lang: Lang = "en", *, fixed: bool = False) -> Scenario:

@@ -21,9 +21,9 @@ SHOWN: Final = 40
 """How many places of a message are shown; --json has all."""
 WIDE: Final = 160
 
-KINDS: Final = labels("report")["console kinds"]
+KINDS: Final = labels("explanation")["id kinds"] | labels("report")["console kinds"]
 SURE: Final = labels("report")["console sure"]
-FIELDS: Final = labels("report")["console fields"]
+FIELDS: Final = labels("charts")["ids parts"]
 TEXTS: Final = labels("report")["console"]
 SIZES: Final = labels("report")["sizes"]
 REFUSED: Final = labels("report")["sizes refused"]
