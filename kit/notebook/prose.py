@@ -16,6 +16,8 @@ from kit.report import notebooks
 
 PASSING: Final = {"rmq-kit": {"passing": True}}
 """The mark of outputs that a report leaves out."""
+LIBRARY: Final = {"rmq-kit": {"library": True}}
+"""The mark of the output that draws the charts of a page."""
 HIDE: Final = "<style>.jp-MarkdownCell, .text_cell { display: none }</style>"
 """In a page made of an executed notebook: its English text cells, whose Chinese is beside the code."""
 BEGINS: Final = re.compile(r"\b(?:start|lab\.open)\(")
@@ -49,7 +51,7 @@ def speak(book: str, lang: Lang, interactive: bool = True) -> None:
     if shell() is None:
         return
     dark = resources.files("kit.notebook").joinpath("dark.css").read_text(encoding="utf-8")
-    _publish({"text/html": f"<style>{dark}</style>{offline.library()}", "text/plain": ""}, {})
+    _publish({"text/html": f"<style>{dark}</style>{offline.library()}", "text/plain": ""}, LIBRARY)
     listen("prose")
     path = next(notebooks.folder().glob(f"{book}*.ipynb"), None)
     if lang == "en" or not book or path is None:

@@ -19,7 +19,7 @@ from kit.case.case import Case
 from kit.case.tables import AS_MAP
 from kit.causes import results
 from kit.charts import MIME as CHART
-from kit.charts import PLOTLY_MIME
+from kit.charts import PLOTLY_MIME, offline
 from kit.charts.table import BEHIND, drawn, spelled
 from kit.charts.table import MIME as TABLE
 from kit.evidence import disk
@@ -59,7 +59,8 @@ def _write(case: Case, target: Path, out: Path, cause: str) -> None:
         tables = {name: results.table(case, name) for name in results.names(case)}
         evidence = build.evidence_tables(case)
         # What notebooks show of the evidence: outputs and failures, not their own prose and code.
-        outputs = [cell.get("outputs", []) for book in books.values() for cell in book.cells]
+        cells = [cell for book in books.values() for cell in book.cells]
+        outputs = [[each for each in cell.get("outputs", []) if not _marks(each).get("library")] for cell in cells]
         outputs += [book.metadata.get(notebooks.KIT, {}).get("failed") for book in books.values()]
         everything = [findings, parameters, options, *outputs, *tables.values(), *evidence.values()]
         paths = {findings["evidence"]["path"], parameters["evidence"], parameters["workspace"], str(Path.home())}
@@ -115,16 +116,22 @@ def _output(
     if "text" in output:
         output["text"] = redactor.text(output["text"])
     data = output.get("data")
-    if data is None:
+    if data is None or _marks(output).get("library"):
         return None
     foreign = data.pop("text/html", None)
     for mime in data:
         data[mime] = redactor.figure(data[mime]) if mime == PLOTLY_MIME else redactor.value(data[mime])
     if TABLE in data:
         data.update({"text/html": drawn(data[TABLE]), "text/plain": spelled(data[TABLE])})
-    elif foreign and chart and output.get("metadata", {}).get(notebooks.KIT, {}).get("twin"):
+    elif PLOTLY_MIME in data and CHART in data:
+        data["text/html"] = offline.drawn(data[PLOTLY_MIME], data[CHART]["alt"], data[CHART]["min_width"])
+    elif foreign and chart and _marks(output).get("twin"):
         data["text/html"] = drawn(chart["table"], chart["reading"], BEHIND.render(lang))
     return data.get(CHART)
+
+
+def _marks(output: Mapping[str, Any]) -> Mapping[str, Any]:
+    return output.get("metadata", {}).get(notebooks.KIT, {})
 
 
 # --- the names to replace ---------------------------------------------------------------------------------------------

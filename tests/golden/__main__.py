@@ -7,7 +7,12 @@ import argparse
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
+
+import pandas
+import pyarrow.dataset
+import pyarrow.parquet
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "builders"))
 
@@ -15,6 +20,23 @@ import golden
 import recorded
 
 import kit
+
+READERS = (
+    (pandas, "read_parquet"), (pyarrow.dataset, "dataset"), (pyarrow.parquet, "ParquetDataset"), (pyarrow.parquet, "ParquetFile"),
+    (pyarrow.parquet, "read_table"),
+)  # fmt: skip
+OPENED = []
+
+
+def note_readers():
+    """From now on `OPENED` has every Parquet that this process opens: with Apache Spark only facts, the tables stay with its executors."""
+    for module, name in READERS:
+        setattr(module, name, partial(noted, getattr(module, name)))
+
+
+def noted(read, path, *args, **kwargs):
+    OPENED.append(str(path))
+    return read(path, *args, **kwargs)
 
 
 def main():
@@ -32,10 +54,14 @@ def main():
     how = {"master": "local[2]"} if asked.spark else {}
     names = [each for name in asked.names for each in (golden.NAMES if name == "all" else (name,))]
     different = 0
+    if asked.spark:
+        note_readers()
     for name in names:
         with tempfile.TemporaryDirectory(prefix="golden-") as folder:
             begun = time.monotonic()
             said = one(name, asked, asked.workspace or Path(folder), Path(folder), how)
+            said += [f"opened here: {path}" for path in OPENED if "/facts/" not in path and "/results/" not in path]
+            OPENED.clear()
             took = time.monotonic() - begun
         outcome = f"{len(said)} differences" if said else "kept" if asked.update else "as kept"
         print(f"{name}: {outcome} ({took:.1f} s)", *said, sep="\n  ", flush=True)

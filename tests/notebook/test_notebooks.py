@@ -150,7 +150,7 @@ def test_all_prose_is_said_in_chinese_cell_by_cell(path, monkeypatch):
     hooks = []
     events = SimpleNamespace(register=lambda _, hook: hooks.append(hook), unregister=lambda _, hook: hooks.remove(hook))
     monkeypatch.setattr(prose, "shell", lambda: SimpleNamespace(events=events))
-    monkeypatch.setattr(prose, "_publish", lambda data: said.append(data.get("text/markdown", "")))
+    monkeypatch.setattr(prose, "_publish", lambda data, marks=None: said.append(data.get("text/markdown", "")))
     prose.speak(path.stem[:2], "zh")
     for cell in cells(path, "code", "zh"):
         for hook in hooks:

@@ -18,9 +18,11 @@ from table import rows_of
 
 import kit
 from kit.case.output import OutputRefused
-from kit.charts import PLOTLY_MIME
+from kit.charts import MIME as CHART
+from kit.charts import PLOTLY_MIME, offline
 from kit.evidence.workspace import Workspace
 from kit.inventory.model import MAX_TEXT
+from kit.notebook import prose
 from kit.redaction import leaks
 from kit.redaction import report as redacted
 from kit.redaction.redactor import Redactor
@@ -221,16 +223,22 @@ def test_the_check_can_fail_and_names_no_original(tmp_path, planted):
     leaks.check(HELD, {tmp_path / "tables" / "t.csv": Path("tables/t.csv")}, redacted.SAYS["stale"], "zh")
 
 
-def test_outputs_of_a_notebook_are_drawn_anew():
+def test_outputs_of_a_notebook_are_drawn_anew(tmp_path):
     made = redactor()
     bar = {"type": "bar", "name": "trade-order", "x": {"bdata": "AAAA", "dtype": "i1"}}
-    chart = {PLOTLY_MIME: {"data": [bar], "layout": {}}, "text/html": "<b>SO20260007</b>"}
+    about = {"alt": "SO20260007", "min_width": 0}
+    chart = {PLOTLY_MIME: {"data": [bar], "layout": {}}, CHART: about, "text/html": "<b>SO20260007</b>"}
+    library = {"text/html": offline.library(), "text/plain": ""}
     error = {"ename": "ValueError", "evalue": "SO20260007", "traceback": ["/home/li/kit.py SO20260007"]}
     shown = [nbformat.v4.new_output("display_data", chart), nbformat.v4.new_output("error", **error)]
+    shown.append(nbformat.v4.new_output("display_data", library, metadata=prose.LIBRARY))
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1", outputs=shown)])
     redacted.notebook(made, book, {}, "en")
-    assert leaks.leak(nbformat.writes(book), HELD) is None and "/home/li" not in nbformat.writes(book)
-    assert book.cells[0].outputs[0]["data"][PLOTLY_MIME]["data"][0]["x"] == bar["x"]
+    file = put(tmp_path / "book.ipynb", nbformat.writes(book))
+    assert not any(leaks.leak(text, HELD) for text in leaks.texts(file)) and "/home/li" not in nbformat.writes(book)
+    drawn, _, kept = book.cells[0].outputs
+    assert drawn["data"][PLOTLY_MIME]["data"][0]["x"] == bar["x"] and "plotly.newPlot(" in drawn["data"]["text/html"]
+    assert kept["data"] == library
 
 
 @pytest.mark.seconds

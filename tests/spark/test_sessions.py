@@ -1,7 +1,6 @@
 """What a session listens on and takes: loopback, no UI, bounded, usable after an interrupt; on a cluster the tables stay with the engine; which Java starts Spark."""
 
 import ast
-import json
 import os
 import socket
 import subprocess
@@ -11,7 +10,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-import stores
 from click.testing import CliRunner
 from folders import put
 from processes import typed
@@ -67,44 +65,6 @@ def test_shuffles_follow_the_cores(monkeypatch):
     monkeypatch.setattr(os, "cpu_count", lambda: 5)
     for master, parts in {"local": "2", "local[4]": "4", "local[3,2]": "3", "local[*]": "5"}.items():
         assert sessions._settings(master, brief=True)["spark.sql.shuffle.partitions"] == parts
-
-
-TRIAGE = """
-import json, sys
-import pandas, pyarrow.dataset, pyarrow.parquet
-import kit
-
-opened = []
-
-def noting(module, name):
-    function = getattr(module, name)
-    def note(path, *args, **kwargs):
-        opened.append(str(path))
-        return function(path, *args, **kwargs)
-    setattr(module, name, note)
-
-for module, name in ((pyarrow.parquet, "ParquetFile"), (pyarrow.parquet, "read_table"), (pyarrow.parquet, "ParquetDataset"),
-                     (pyarrow.dataset, "dataset"), (pandas, "read_parquet")):
-    noting(module, name)
-case = kit.open_case(sys.argv[1], sys.argv[2], master="local[2]")
-found = kit.triage(case)
-written = [str(path) for path in case.workspace.folder.rglob("*.parquet")]
-print(json.dumps({"opened": opened, "written": written, "causes": len(found["findings"])}))
-"""
-
-
-@pytest.mark.apache
-def test_a_triage_opens_no_table_in_the_driver(tmp_path):
-    evidence = tmp_path / "evidence" / "store" / "commitlog"
-    evidence.mkdir(parents=True)
-    records = [stores.Record(topic=b"orders", properties=b"UNIQ_KEY\\x01%032X" % n) for n in range(50)]
-    (evidence / ("0" * 20)).write_bytes(stores.store(records).data)
-    done = typed("-c", TRIAGE, tmp_path / "evidence", tmp_path / "ws")
-    assert done.returncode == 0, done.stderr[-3000:]
-    said = json.loads(done.stdout.splitlines()[-1])
-    assert said["causes"] > 20
-    assert any("/messages-" in path for path in said["written"])
-    assert [path for path in said["opened"] if "/facts/" not in path and "/results/" not in path] == []
 
 
 def test_it_listens_on_loopback_only_and_a_query_holds_a_quarter_of_the_memory(monkeypatch):
