@@ -61,11 +61,10 @@ def _finding(cause: str, title: str, old: Mapping[str, Any] | None, new: Mapping
 
 
 def _flat(figures: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Flatten nested figures: `errors_by_kind.OVERLOAD`; lists stay whole."""
+    """Flatten nested figures: `errors_by_kind.OVERLOAD`, none of an empty one; lists stay whole."""
     flat: dict[str, Any] = {}
     for name, value in figures.items():
-        nested = isinstance(value, Mapping) and value
-        flat |= _flat(value, f"{prefix}{name}.") if nested else {f"{prefix}{name}": value}
+        flat |= _flat(value, f"{prefix}{name}.") if isinstance(value, Mapping) else {f"{prefix}{name}": value}
     return flat
 
 

@@ -13,11 +13,10 @@ ROOT = Path(kit.__file__).resolve().parents[1]
 
 
 def typed(*words, **how):
-    """Run `python WORDS…`; `env` is added to the variables of this process, else as `subprocess.run` takes it."""
+    """Run `python WORDS…`, for ten minutes at most; `env` is added to the variables of this process, else as `subprocess.run` takes it."""
     env = {**os.environ, "PYTHONPATH": str(ROOT), **how.pop("env", {})}
-    return subprocess.run(
-        [sys.executable, *map(str, words)], env=env, capture_output=True, text=True, timeout=600, check=False, **how
-    )
+    how = {"capture_output": True, "text": True, "timeout": 600, "check": False, **how}
+    return subprocess.run([sys.executable, *map(str, words)], env=env, **how)
 
 
 def forked(function, *given):

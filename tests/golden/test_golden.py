@@ -75,6 +75,8 @@ def test_the_kept_figures_are_counted_without_the_kit(where, counted):
     assert {figure: figures[figure] for figure in counted} == counted
 
 
+LONG = 1800
+"""Seconds that Apache Spark may take on a busy machine."""
 WHOLE = pytest.param([*rows_of(__file__, "on_spark"), "--spark"], marks=pytest.mark.recordings)
 
 
@@ -82,11 +84,11 @@ WHOLE = pytest.param([*rows_of(__file__, "on_spark"), "--spark"], marks=pytest.m
 @pytest.mark.parametrize("asked", [["consumer-backlog", "message-identity", "--spark"], ["message-identity"], WHOLE])
 def test_the_same_findings_where_apache_spark_is_installed(asked):
     # A process in which the embedded engine ran cannot start a classic session.
-    done = typed("-m", "tests.golden", *asked, cwd=ROOT)
+    done = typed("-m", "tests.golden", *asked, cwd=ROOT, timeout=LONG)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-3000:]
 
 
 @pytest.mark.apache
 def test_every_table_makes_the_same_of_a_few_rows():
-    done = typed("-m", "pytest", "-q", "-x", "tests/tables", cwd=ROOT, env={"RMQ_KIT_TEST_MASTER": "local[2]"})
+    done = typed("-m", "pytest", "-q", "-x", "tests/tables", cwd=ROOT, timeout=LONG, env={"RMQ_KIT_TEST_MASTER": "local[2]"})
     assert done.returncode == 0, done.stdout[-6000:]
