@@ -90,5 +90,7 @@ def test_the_same_findings_where_apache_spark_is_installed(asked):
 
 @pytest.mark.apache
 def test_every_table_makes_the_same_of_a_few_rows():
-    done = typed("-m", "pytest", "-q", "-x", "tests/tables", cwd=ROOT, timeout=LONG, env={"RMQ_KIT_TEST_MASTER": "local[2]"})
+    done = typed(
+        "-m", "pytest", "-q", "-x", "tests/tables", cwd=ROOT, timeout=LONG, env={"RMQ_KIT_TEST_MASTER": "local[2]"}
+    )
     assert done.returncode == 0, done.stdout[-6000:]
