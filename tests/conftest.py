@@ -104,6 +104,6 @@ def spark():
     """One local session for the whole run."""
     import kit.spark
 
-    session = kit.spark.session(brief=True)
+    session = kit.spark.session()
     yield session
     session.stop()

@@ -70,8 +70,7 @@ def all_of(facts: Facts) -> tuple[Broker, ...]:
         names = {v["brokerName"] for v in near if v.get("brokerName")}
         if len(names) != 1:
             # The only name in mqadmin outputs.
-            rows = facts.rows("admin_names") if facts.files.of_outputs("mqadmin") else []
-            names = {row["value"] for row in rows if row["name"] == "#Broker Name"}
+            names = {row["value"] for row in facts.rows("admin_names") if row["name"] == "#Broker Name"}
         printed = names.pop() if len(names) == 1 else root
         peers, hosts = [broker for broker in brokers if broker.printed == printed], stored.get(root)
         alike = [b.name for b in peers if not hosts or not stored.get(b.root) or stored[b.root] & hosts]

@@ -177,7 +177,7 @@ def every_client(facts: Facts) -> bool:
     connected = {row["client_id"] for row in facts.rows("clients_connected") if row["group"] not in NOT_OF_USERS}
     if connected:
         return connected <= logged
-    hosts = facts.rows("record_names") if facts.has("messages") else []
+    hosts = facts.rows("record_names")
     stores = {host(row["value"]) for row in hosts if row["kind"] == "store_host"}
     senders = {host(row["value"]) for row in hosts if row["kind"] == "born_host"} - stores
     return bool(senders) and senders <= {str(name).partition("@")[0] for name in logged}

@@ -5,13 +5,12 @@ that is refused, the client's catch branch sends the message anew. Source:
 client/impl/consumer/DefaultMQPushConsumerImpl.sendMessageBack; name limits: reference data in `kit.rocketmq.versions`.
 """
 
-import datetime as dt
 from collections import Counter
-from typing import Any, Final, NamedTuple
+from types import SimpleNamespace
+from typing import Any, Final
 
 from kit.analysis import refs, setup
 from kit.i18n import labels
-from kit.inventory.model import Ref
 from kit.rocketmq import names, versions
 from kit.tables.facts import Facts, memo
 
@@ -19,35 +18,19 @@ REASONS: Final = labels("analysis")["send-backs"]
 """Why a send-back was refused; `unknown`: not known from this evidence."""
 
 
-class SendBack(NamedTuple):
-    """Refused send-backs of a case.
-
-    `refusals`: entries that report one (client log, else the broker's store.log); `resent_failed`: those that the
-    client could not send anew either. `cleared`: whether every client is known to send it anew without TRAN_MSG.
-    `retry_topic_length` in characters, null unless the length was the reason.
-    `printed_length`: the longest name that the store says it refused, whoever it belongs to; `printed`: these lines.
-    """
-
-    refusals: int = 0
-    resent_failed: int = 0
-    cleared: bool = False
-    reason: str | None = None
-    retry_topic_length: int | None = None
-    printed_length: int | None = None
-    printed: refs.Seen = refs.Seen()
-    groups: tuple[str, ...] = ()
-    window: tuple[dt.datetime, dt.datetime] | None = None
-    refs: tuple[Ref, ...] = ()
-    resent_refs: tuple[Ref, ...] = ()
-    reason_refs: tuple[Ref, ...] = ()
+SendBack = SimpleNamespace
+"""Refused send-backs of a case: `refusals` (entries that report one, of a client log, else the broker's store.log),
+`resent_failed` (those that the client could not send anew either), `cleared` (whether every client is known to send it
+anew without TRAN_MSG), `reason` (of `REASONS`, or None), `retry_topic_length` (in characters, null unless the length was
+the reason), `printed_length` (of the longest name that the store says it refused, whoever it belongs to), `printed` (these
+lines), `groups`, `window`; `refs`, `resent_refs`, `reason_refs`.
+"""
 
 
 @memo
 def examine(facts: Facts) -> SendBack:
     """Return what the evidence shows about refused send-backs."""
     refused, too_long = refs.seen(facts, "send-back-exception"), refs.seen(facts, "topic-too-long")
-    if not refused and not too_long:
-        return SendBack()
     groups: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
     rows = facts.rows("refused_send_backs") if refused else []

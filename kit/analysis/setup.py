@@ -211,7 +211,7 @@ def from_case(facts: Facts, version: Version | None = None) -> Deployment:
         *(Group(row["group"], _at(row), row["version"]) for row in consumers),
         *_configured(rows, facts.rows("offset_groups")),
         *(Group(row["value"], _at(row)) for row in in_logs if row["kind"] == "group"),
-        *_printed(facts.rows("admin_names") if facts.files.of_outputs("mqadmin") else []),
+        *_printed(facts.rows("admin_names")),
     ]
     # The largest limit that a client printed when it refused a body.
     limit = max((row for row in in_logs if row["kind"] == "limit"), key=lambda row: int(row["value"]), default=None)

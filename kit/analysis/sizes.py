@@ -5,7 +5,7 @@ A refused send is in store.log, in the client's log and often in the application
 """
 
 from types import SimpleNamespace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import pandas as pd
 
@@ -41,8 +41,7 @@ def limits(facts: Facts, broker: str | None = None) -> Limits:
     """
     refused, owner = facts("size_refusals"), broker
     if owner is None:  # the broker whose half messages the log says were refused, else the only one with half messages
-        rows = facts.rows("store_brokers") if facts.has("messages") else []
-        by_host = {row["host"]: row["broker"] for row in rows if row["halves"]}
+        by_host = {row["host"]: row["broker"] for row in facts.rows("store_brokers") if row["halves"]}
         ids = refused.loc[refused["event"] == "put-back-failed", "msg_id"].dropna()
         meant = {by_host[host] for host in ids.str.upper().str[:-16] if host in by_host} or set(by_host.values())
         owner = next(iter(meant)) if len(meant) == 1 else None
@@ -122,30 +121,18 @@ def rolled(rows: pd.DataFrame) -> tuple[bool, int]:
 # --- sends ------------------------------------------------------------------------------------------------------------
 
 
-class Rejects(NamedTuple):
-    """Sends refused at once for their size. Counts are None if there is no log that would show them.
-
-    `by_broker`: answered with code 13; `by_client`: the client's own limit, before anything was sent. `largest`: bytes
-    of the largest refused record. `sized`: whether store or client name the size; code 13 alone may also be a name,
-    properties or a batch (DLedger to 4.7.1).
-    """
-
-    by_broker: int | None
-    by_client: int | None
-    largest: int | None
-    window: tuple[Any, Any] | None
-    broker_refs: tuple[Ref, ...]
-    client_refs: tuple[Ref, ...]
-    sized: bool
+Rejects = SimpleNamespace
+"""Sends refused at once for their size. Counts are None if there is no log that would show them. `by_broker`: answered with
+code 13; `by_client`: the client's own limit, before anything was sent; `largest`: bytes of the largest refused record;
+`window`, `broker_refs`, `client_refs`; `sized`: whether store or client name the size; code 13 alone may also be a name,
+properties or a batch (DLedger to 4.7.1).
+"""
 
 
 @memo
 def rejects(facts: Facts) -> Rejects:
     """Return the sends refused at once for their size, each once however many logs report it."""
     producer = attempts.has_producer_log(facts)
-    if not refs.seen(facts, *SIZE, *REJECTS):
-        sent = 0 if producer or facts.has_source("store") else None
-        return Rejects(sent, 0 if producer or facts.has_source("app") else None, None, None, (), (), sized=False)
     store, rows = for_size(facts("size_refusals"), "send"), facts("size_rejects")
     answers, own = (rows[rows["event"] == event] for event in REJECTS)
     if store.empty and refs.seen(facts, "topic-too-long") and facts.has_source("store"):
@@ -191,8 +178,8 @@ def size_limits(facts: Facts) -> list[dict[str, Any]]:
 
     Source: store/CommitLog, store/MessageExtEncoder, store/dledger/DLedgerCommitLog.
     """
-    halves = [row["broker"] for row in facts.rows("store_brokers") if row["halves"]] if facts.has("messages") else []
-    return [vars(limits(facts, broker)) for broker in (None, *sorted(set(halves)))]
+    halves = {row["broker"] for row in facts.rows("store_brokers") if row["halves"]}
+    return [vars(limits(facts, broker)) for broker in (None, *sorted(halves))]
 
 
 @fold("file string, physical_offset bigint, raw_size bigint", "size_limits", "stored_messages")

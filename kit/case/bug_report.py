@@ -17,7 +17,7 @@ from kit.evidence.failure import Failure
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-_LIBRARIES: Final = ("pyspark", "pysail", "pandas", "pyarrow", "numpy", "numba", "plotly", "papermill")
+_LIBRARIES: Final = ("pyspark-client", "pysail", "pandas", "pyarrow", "numpy", "numba", "plotly", "papermill")
 
 
 def write(folder: Path, case: Case) -> None:
@@ -31,19 +31,12 @@ def text(failures: Sequence[Failure], case: Case | None = None, options: Mapping
         f"rmq-kit {kit.__version__}",
         f"Python {platform.python_version()}, {platform.system()} {platform.machine()}",
     ]
-    lines += [f"{name} {_version(name)}" for name in _LIBRARIES]
+    lines += [f"{name} {metadata.version(name)}" for name in _LIBRARIES]
     lines += ["", "Options", *(f"  {name}: {value}" for name, value in (options or {}).items())]
     lines += ["", "Shape of the evidence", *(_shape(case) if case is not None else ())]
     for failure in sorted(failures, key=lambda f: f.what):
         lines += ["", f"Failed: {failure.what}", f"{failure.type} at {failure.where}", failure.trace]
     return "\n".join(lines) + "\n"
-
-
-def _version(library: str) -> str:
-    try:
-        return metadata.version(library)
-    except metadata.PackageNotFoundError:
-        return "not installed"
 
 
 def _shape(case: Case) -> Iterator[str]:

@@ -10,10 +10,10 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cached_property
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property, partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any
 
 import attrs
 import pyarrow as pa
@@ -21,7 +21,7 @@ import pyarrow as pa
 from kit.case import tables
 from kit.case.options import Options, instant, window
 from kit.case.progress import Progress
-from kit.evidence import disk, files
+from kit.evidence import disk
 from kit.evidence import workspace as ws
 from kit.evidence.failure import Failure
 from kit.evidence.files import Refused, notes, readable_again
@@ -39,9 +39,6 @@ from kit.tables.runner import Tables, local
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-BRIEF: Final = 4 << 30
-"""Size of evidence, in bytes, below which a JVM's optimising compiler does not pay off."""
 
 
 def _table(name: str, holds: str) -> Any:
@@ -66,10 +63,9 @@ class Case:
         self.hashes = True
         """Whether the SHA-256 of large commit log files is wanted: it costs a reading of them."""
         self._stopping = threading.Event()
-        self._spark: Future[SparkSession] | None = None
-        self._lock = threading.RLock()
+        self._spark: SparkSession | None = None
         self._base = workspace
-        self._once = Once()
+        self._once = Once(self.check_cancelled)
         self._held: list[IO[str]] = []
         self.failures: list[Failure] = []
         """Faults of the kit while this case was examined or shown."""
@@ -189,15 +185,8 @@ class Case:
 
     def folder(self, name: str) -> Path:
         """Return the Parquet folder of a bronze table; built if absent."""
-
-        def read() -> Path:
-            try:
-                return self.write_table(self._stored_as(name), lambda part: self._write(name, part))
-            except Exception:
-                self.check_cancelled()  # a cancelled job fails too
-                raise
-
-        return self._once.get(f"table {name}", read)
+        write = partial(self._write, name)
+        return self._once.get(f"table {name}", lambda: self.write_table(self._stored_as(name), write))
 
     def _write(self, name: str, folder: Path) -> None:
         """Write a table, one part a task. A part that is in the folder already is not read again.
@@ -348,19 +337,23 @@ class Case:
     # --- the session --------------------------------------------------------------------------------------------------
 
     def warm(self) -> None:
-        """Start the session in the background; what needs it waits. Raise `JavaMissing` if it cannot start."""
-        with self._lock:
-            if self._spark is None:
-                self._spark = sessions.begin(
-                    self.options.master, self.options.remote, brief=lambda: files.weight(self.path) <= BRIEF
-                )
+        """Start the session in the background; what needs it waits, and gets its error. Raise `JavaMissing` at once."""
+        sessions.require_java(self.options.master, self.options.remote)
+
+        def start() -> None:
+            with contextlib.suppress(Exception):
+                _ = self.session
+
+        threading.Thread(target=start, name="spark-start", daemon=True).start()
 
     @property
     def session(self) -> SparkSession:
         """The session of this case; tables become its views when they are asked for."""
-        self.warm()
-        assert self._spark is not None
-        return self._spark.result()
+        return self._once.get("session", self._start)
+
+    def _start(self) -> SparkSession:
+        self._spark = sessions.session(self.options.master, self.options.remote)
+        return self._spark
 
     @property
     def spark(self) -> SparkSession:
@@ -373,11 +366,9 @@ class Case:
     def cancel(self) -> None:
         """Stop the current work, queries and other threads; the session stays usable, the case after `resume`."""
         self._stopping.set()
-        started = self._spark
-        if started is None or not started.done() or started.exception() is not None:
-            return
-        with contextlib.suppress(Exception):
-            sessions.cancel(started.result())
+        if self._spark is not None:
+            with contextlib.suppress(Exception):
+                sessions.cancel(self._spark)
 
     def check_cancelled(self) -> None:
         """Raise `KeyboardInterrupt` after `cancel`: threads call this between two pieces of work."""

@@ -18,7 +18,7 @@ import msgspec
 
 from kit import data
 from kit.analysis import setup
-from kit.analysis.consumers import consumer_logs, members, offsets
+from kit.analysis.consumers import consumer_logs, members
 from kit.analysis.setup import Broker, Deployment, Group
 from kit.causes import release_advice, results
 from kit.causes.release_advice import Advice
@@ -271,7 +271,7 @@ def near_deletion(facts: Facts, seen: Deployment) -> Iterable[Hazard]:
     """
     reserved = min((h for broker in seen.brokers if (h := broker.settings.number("fileReservedTime"))), default=None)
     times: dict[tuple[str, str, str], list[tuple[int, int, int]]] = {}
-    for row in offsets.admin_queues(facts) if reserved else ():
+    for row in facts.rows("admin_queues") if reserved else ():
         last = printed_times.when(row["last_time"])
         if last is not None and row["diff"] is not None and row["group"]:
             named = (row["group"], row["topic"] or "", row["file"])

@@ -141,7 +141,7 @@ def list_(workspace: Path | None) -> None:
     from kit.evidence.workspace import every_workspace
 
     for one in every_workspace(workspace):
-        click.echo(f"{one.bytes:>15,}  {(time.time() - one.used) / 3600:8.1f} h  {printable(one.evidence)}")
+        click.echo(f"{one['bytes']:>15,}  {(time.time() - one['used']) / 3600:8.1f} h  {printable(one['evidence'])}")
 
 
 @workspace.command("clean")

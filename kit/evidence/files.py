@@ -45,9 +45,6 @@ LARGEST: Final = 1 << 31
 """Bytes of a file of a store: its size is an int32."""
 _PASSING: Final = frozenset({"removed", "shrunk", "unreadable", "memory", "space"})
 """Temporary reasons (an unavailable network drive, a permission granted later), not in the file's content."""
-PACKED: Final = 30
-"""Unpacked bytes for one packed byte: logs and commitlogs of the recordings compress 20 to 60 times."""
-_PACKED_NAMES: Final = (".gz", ".tgz", ".zst", ".zip", ".xz", ".bz2")
 _NOTE: Final = "_unread-"
 """How notes in a table's folder begin; Spark and Arrow ignore files that begin with an underscore."""
 log = logging.getLogger(__name__)
@@ -255,14 +252,6 @@ def walk(root: Path) -> tuple[list[tuple[str, Path, os.stat_result]], list[Refus
         else:
             refused.append(Refused(name, "link" if stat.S_ISLNK(info.st_mode) else "special"))
     return sorted(files, key=lambda f: f[0]), sorted(refused, key=lambda r: r.file)
-
-
-def weight(root: Path) -> int:
-    """Estimate the unpacked size of evidence in bytes from names and sizes: packed files count `PACKED` times."""
-    return sum(
-        min(info.st_size, info.st_blocks * 512) * (PACKED if path.suffix.lower() in _PACKED_NAMES else 1)
-        for _, path, info in walk(root)[0]
-    )
 
 
 def plain(path: Path, spool: Path) -> Path:

@@ -177,16 +177,6 @@ class Workspace:
 # --- `workspace list` and `clean` -------------------------------------------------------------------------------------
 
 
-@attrs.frozen
-class KnownWorkspace:
-    """One workspace for `workspace list`. `bytes` on disk; `used`: when it was last opened, in seconds since 1970."""
-
-    folder: Path
-    evidence: str
-    bytes: int
-    used: float
-
-
 def _size(folder: Path) -> int:
     """Return the bytes on disk."""
     total = 0
@@ -196,8 +186,10 @@ def _size(folder: Path) -> int:
     return total
 
 
-def every_workspace(workspace: Path | str | None = None) -> list[KnownWorkspace]:
-    """Return every workspace in the cache, last used first; unpacked members count for the evidence they came from."""
+def every_workspace(workspace: Path | str | None = None) -> list[dict[str, Any]]:
+    """Return every workspace in the cache, last used first: evidence, bytes (on disk; unpacked members count for the
+    evidence they came from), used (when it was last opened, in seconds since 1970).
+    """
     root = Path(workspace) if workspace is not None else default_base()
     unpacked: dict[str, dict[Path, int]] = {}
     for inventory in (root / "spool").glob("*/inventory-*.json"):
@@ -209,8 +201,8 @@ def every_workspace(workspace: Path | str | None = None) -> list[KnownWorkspace]
         with contextlib.suppress(OSError, ValueError):
             known = json.loads(about.read_text(encoding="utf-8"))
             size = _size(about.parent) + sum(unpacked.get(known["content_key"], {}).values())
-            folders.append(KnownWorkspace(about.parent, known["evidence"], size, about.stat().st_mtime))
-    return sorted(folders, key=lambda k: -k.used)
+            folders.append({"evidence": known["evidence"], "bytes": size, "used": about.stat().st_mtime})
+    return sorted(folders, key=lambda known: -known["used"])
 
 
 def clean(workspace: Path | str | None = None) -> int:

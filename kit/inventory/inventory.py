@@ -67,8 +67,6 @@ def take(
     SHA-256, which saves a reading. `shared`: by workers of a cluster. Raise `FileNotFoundError`, `WorkspaceInside`.
     """
     root = Path(path)
-    if not root.exists():
-        raise FileNotFoundError(2, os.strerror(2), str(root))
     folder = spool(root, workspace)
     stored = _stored(folder, hashes=hashes or looked_at(folder))
     with disk.locked(folder.with_name(f"{folder.name}.lock")), disk.hold(folder):

@@ -113,8 +113,6 @@ def _named(head: Head) -> Kind | None:
     name, size, path = head.path.name, head.file.bytes, str(head.path)
     if name in ("abort", "abort.bak") and size <= 20:
         return "abort", {}
-    if name == "lock" and size <= 8:
-        return "lock", {}
     kinds = (kind for kind, named, begin in _NOT_READ if named.fullmatch(path) and begin.match(head.data))
     kind = next(kinds, None) if size else "empty"
     return (kind, {}) if kind else None
@@ -255,8 +253,6 @@ def _log_or_table(head: Head) -> Kind | None:
         return table
     if known is not None:
         return ("text" if known["source"] == "text" else "log"), known | quoted
-    if head.path.name.removesuffix(".bak") in ("checkpoint", "currterm") and re.match(rb"\w+=-?\w*\n", head.text):
-        return "dledger_state", {}
     relevant = _NAMES["relevant"].search(head.words) or context.speaks(head.words) or catalogue.problems_in(head.words)
     return head.plain_text(**quoted) if quoted or relevant else None
 
@@ -369,16 +365,12 @@ def _table(file: EvidenceFile, label: str, path: Path, rows: Iterator[list[str]]
         writer = csv.writer(out, lineterminator="\n")
         writer.writerows(islice(rows, _SAMPLE))
         out.flush()
-        kind, detail = recognise(_member(file, label, path))
+        kind, detail = recognise(EvidenceFile(label, path, path.stat().st_size))
         if kind != "sends" and not (kind == "rows" and _DATED & detail["columns"].keys()):
             path.unlink()
             return []
         archives.require_room(path.parent)
         writer.writerows(islice(rows, MOST_ROWS - _SAMPLE))
     cut = [Refused(label, "long", f"{MOST_ROWS:,}")] if next(rows, None) is not None else []
-    return [_member(file, label, path), *cut]
-
-
-def _member(file: EvidenceFile, label: str, path: Path) -> EvidenceFile:
     digest = sha256(path)
-    return EvidenceFile(label, path, path.stat().st_size, digest, digest, file.modified)
+    return [EvidenceFile(label, path, path.stat().st_size, digest, digest, file.modified), *cut]

@@ -1,6 +1,5 @@
 """Recognise a text file by its head: which logger's log, in which layout and encoding."""
 
-import re
 from collections import Counter
 from typing import Any, Final
 
@@ -11,7 +10,7 @@ from kit.formats.logs.entries import lines
 from kit.formats.logs.known_texts import known_texts
 from kit.formats.logs.layouts import Matches, classify, ranges, unwrapped
 from kit.rocketmq import catalogue
-from kit.rocketmq.log_layouts import LAYOUTS, NAME_OF_CLIENT, NAME_OF_SOURCE, OF, SOURCES
+from kit.rocketmq.log_layouts import LAYOUTS, NAME_OF_CLIENT, NAME_OF_LOG, NAME_OF_SOURCE, OF, SOURCES
 
 SAMPLE: Final = 256 << 10
 """Bytes of a file's head that are examined."""
@@ -85,21 +84,19 @@ def _source(log: _Lines, layout: str, layouts: Counter[str], name: str, known: b
     mixed = len(families) > 2 or (len(families) == 2 and min(families.values()) * 4 > families.total())
     if mixed or sum(line.startswith(b"```") for line in loose) > 2 or "chat" in layouts:
         return "text"
-    if len(loose) > headed.sum() and not headed[0] and not _OF_LOG.search(name):
+    if len(loose) > headed.sum() and not headed[0] and not NAME_OF_LOG.search(name):
         return "text"
     if OF[layout] == "client":
         return "client"
     by_name = NAME_OF_SOURCE.search(name)
     named = by_name[1].lower() if by_name else ""
     if OF[layout] == "broker":
-        return _broker_source(log, layouts, named)
+        return _broker_source(log, named)
     if named and known and not log.matches.column("thread", np.flatnonzero(headed)).drop_null():
         return named
     return "client" if NAME_OF_CLIENT.search(name) and known else "app"
 
 
-_OF_LOG: Final = re.compile(r"\.log(?:[.-]\d[\w.-]*)?$", re.IGNORECASE)
-"""The name of a log, or of one of its rolled files."""
 _OF_TRACES: Final = (b"\t", b" ", b"Caused by", b"at ", b"For more information", b"...")
 """How lines of stack traces begin."""
 _THREADS: Final = (
@@ -109,7 +106,7 @@ _THREADS: Final = (
 )  # fmt: skip
 
 
-def _broker_source(log: _Lines, layouts: Counter[str], named: str) -> str:
+def _broker_source(log: _Lines, named: str) -> str:
     """Return the broker-side logger whose typical texts occur most in the lines, the one `named` if none do."""
     headed = np.flatnonzero(log.layouts != "")
     present = [(source, [m for text in each if (m := text.encode()) in log.text]) for source, each in SOURCES.items()]
@@ -123,8 +120,6 @@ def _broker_source(log: _Lines, layouts: Counter[str], named: str) -> str:
         return named
     if best:
         return best
-    if layouts["stats"] + layouts["watermark"] > headed.size / 2:
-        return "stats" if layouts["stats"] else "watermark"
     threads = Counter(log.matches.column("thread", headed[:4000]).drop_null().to_pylist())
     own = sum(count for thread, count in threads.items() if any(each in thread for each in _THREADS))
     return "broker_default" if own * 2 >= headed.size else "app"

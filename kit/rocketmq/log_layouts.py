@@ -43,6 +43,8 @@ NAME_OF_SOURCE: Final = re.compile(
     rf"(?:^|[/!\\._-])({'|'.join(sorted(BROKER_SIDE, key=len, reverse=True))})(?:[._-]\d+)?\.log", re.IGNORECASE
 )
 NAME_OF_CLIENT: Final = re.compile(r"rocketmq_client|client.*\.log", re.IGNORECASE)
+NAME_OF_LOG: Final = re.compile(r"\.log(?:[._-]?\d[\w.-]*|\.gz)?$", re.IGNORECASE)
+"""The name of a log, or of one of its rolled files."""
 
 
 def files_of(source: str) -> Files:

@@ -145,10 +145,7 @@ def memory() -> int:
 
 def machine_memory() -> int:
     """Return the bytes that this machine or container has."""
-    try:
-        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError):
-        total = 4 << 30
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for limit in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         try:
             total = min(total, int(Path(limit).read_text(encoding="ascii")))

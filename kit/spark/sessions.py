@@ -10,17 +10,13 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from kit.evidence.workspace import default_base
 from kit.i18n import Sentence, labels
 from kit.spark import jvm
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from pyspark import SparkContext
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
@@ -28,12 +24,13 @@ if TYPE_CHECKING:
 SAYS: Final = labels("spark")["java"]
 _LOCAL: Final = re.compile(r"local(?:\[(?P<cores>\*|\d+)(?:, *\d+)?\])?")
 """A Spark master inside this process; `local[2, 3]` also says how often a task may fail."""
-JAVA_OPTIONS = "-XX:+UseParallelGC -XX:InitialRAMPercentage=10 -XX:MetaspaceSize=512m -Duser.timezone=UTC"
-"""With room to begin with: else a tenth of a triage's minute goes by while garbage is collected to make some."""
-BRIEF = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=192m"
-"""One fast compiler: the second one takes a third of both cores for the first half minute, and pays back later.
-
-With one compiler the JVM sets 48 MB aside for its code, which a fourth case in one process fills.
+JAVA_OPTIONS: Final = (
+    "-XX:+UseParallelGC -XX:InitialRAMPercentage=10 -XX:MetaspaceSize=512m -Duser.timezone=UTC "
+    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=192m"
+)
+"""With room to begin with: else a tenth of a triage's minute goes by while garbage is collected to make some. One fast
+compiler: the second one takes a third of both cores for the first half minute, and pays back later. With one the JVM sets
+48 MB aside for its code, which a fourth case in one process fills.
 """
 
 
@@ -45,12 +42,11 @@ class JavaMissing(RuntimeError):
         self.sentence = sentence
 
 
-def session(master: str | None = None, remote: str | None = None, *, brief: bool = False) -> SparkSession:
+def session(master: str | None = None, remote: str | None = None) -> SparkSession:
     """Return a session with the kit's data sources registered; its temp views are its own.
 
     Without `master`/`remote`, `RMQ_KIT_MASTER`/`SPARK_REMOTE` or `spark-submit` it is one of the embedded engine, which
-    needs no Java. `brief`: the work takes seconds, so a local JVM compiles its code quickly rather than well. Raise
-    `JavaMissing` where Apache Spark is asked for and no fitting Java is found.
+    needs no Java. Raise `JavaMissing` where Apache Spark is asked for and no fitting Java is found.
     """
     from kit.spark import sources
 
@@ -62,13 +58,13 @@ def session(master: str | None = None, remote: str | None = None, *, brief: bool
         for name, value in SETTINGS.items():
             spark.conf.set(name, value)
     else:
-        spark = _apache(where, brief, is_local=kind == "local")
+        spark = _apache(where, is_local=kind == "local")
     for source in sources.ALL:
         spark.dataSource.register(source)
     return spark
 
 
-def _apache(master: str | None, brief: bool, *, is_local: bool) -> SparkSession:
+def _apache(master: str | None, *, is_local: bool) -> SparkSession:
     from pyspark.sql import SparkSession
 
     from kit.spark import embedded
@@ -84,7 +80,7 @@ def _apache(master: str | None, brief: bool, *, is_local: bool) -> SparkSession:
     builder = SparkSession.builder.appName("rmq-kit")
     if master:
         builder = builder.master(master)
-    for name, value in _settings(master if is_local else None, brief=brief).items():
+    for name, value in _settings(master if is_local else None).items():
         builder = builder.config(name, value)
     before = signal.getsignal(signal.SIGINT)
     with _quiet():
@@ -95,21 +91,6 @@ def _apache(master: str | None, brief: bool, *, is_local: bool) -> SparkSession:
         signal.signal(signal.SIGINT, before)
     spark.sparkContext.setLogLevel("ERROR")
     return spark.newSession()
-
-
-def begin(master: str | None, remote: str | None, *, brief: Callable[[], bool]) -> Future[SparkSession]:
-    """Start the session in the background; `brief` as for `session`. Raise `JavaMissing` at once."""
-    require_java(master, remote)
-    future: Future[SparkSession] = Future()
-
-    def start() -> None:
-        try:
-            future.set_result(session(master, remote, brief=brief()))
-        except BaseException as error:
-            future.set_exception(error)
-
-    threading.Thread(target=start, name="spark-start", daemon=True).start()
-    return future
 
 
 def is_local(master: str | None = None, remote: str | None = None) -> bool:
@@ -169,14 +150,8 @@ def _unfit() -> Sentence:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Send what the JVM prints to a file: it inherits our stderr, and its banners would be in every report and pipe."""
-    log = default_base() / "spark.log"
-    stderr = os.dup(2)
-    try:
-        log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600)
-    except OSError:
-        target = os.open(os.devnull, os.O_WRONLY)
+    """Drop what the JVM prints: it inherits our stderr, and its banners would be in every report and pipe."""
+    stderr, target = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
         sys.stderr.flush()
         os.dup2(target, 2)
@@ -195,7 +170,7 @@ SETTINGS: Final = {
 """What both engines are told."""
 
 
-def _settings(master: str | None, *, brief: bool) -> dict[str, str]:
+def _settings(master: str | None) -> dict[str, str]:
     from kit.spark import embedded
 
     settings = SETTINGS | {
@@ -222,10 +197,10 @@ def _settings(master: str | None, *, brief: bool) -> dict[str, str]:
             "spark.eventLog.enabled": "false",
             "spark.sql.catalogImplementation": "in-memory",
             # Replanning between stages makes each of them a job, which pays only if stages take longer than jobs.
-            "spark.sql.adaptive.enabled": str(not brief).lower(),
+            "spark.sql.adaptive.enabled": "false",
             # Little is kept, and not for long: compressing it costs more than the room.
-            "spark.sql.inMemoryColumnarStorage.compressed": str(not brief).lower(),
-            "spark.driver.extraJavaOptions": " ".join(filter(None, (JAVA_OPTIONS, BRIEF if brief else ""))),
+            "spark.sql.inMemoryColumnarStorage.compressed": "false",
+            "spark.driver.extraJavaOptions": JAVA_OPTIONS,
         }
     return settings
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from kit.i18n import Lang
 from kit.inventory import quotes
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
-KEPT: Final = 50_000
-"""Rows of a table that stay in memory as dicts."""
 
 
 class Once:
     """Results by name. The first thread that asks works one out, others wait; what failed fails again the same way."""
 
-    def __init__(self) -> None:
+    def __init__(self, check: Callable[[], None] = lambda: None) -> None:
+        self._check = check
+        """Raises where work was cancelled, which makes it fail: that is not kept."""
         self._locks: dict[str, threading.RLock] = {}
         self._results: dict[str, Any] = {}
         self._errors: dict[str, Exception] = {}
@@ -42,6 +42,7 @@ class Once:
                 try:
                     self._results[name] = work()
                 except Exception as error:
+                    self._check()
                     self._errors[name] = error
                     raise
             result: R = self._results[name]
@@ -53,7 +54,6 @@ class Facts:
 
     def __init__(self, case: Case) -> None:
         self._case = case
-        self._rows: dict[str, list[dict[str, Any]]] = {}
         self._memo = Once()
 
     def __call__(self, name: str) -> pd.DataFrame:
@@ -62,11 +62,7 @@ class Facts:
 
     def rows(self, name: str) -> list[dict[str, Any]]:
         """Return a gold table as shared dicts of plain values, times naive in UTC. Raise as a call does."""
-        known = self._rows.get(name)
-        rows = frames.rows(self._case.tables.arrow(name)) if known is None else known
-        if len(rows) <= KEPT:
-            self._rows[name] = rows
-        return rows
+        return self.once(f"rows {name}", lambda: frames.rows(self._case.tables.arrow(name)))
 
     def answers(self, question: str, /, **values: Any) -> list[dict[str, Any]]:
         """Return the few rows that answer one of `kit/tables/questions` about these values, as dicts like `rows`."""

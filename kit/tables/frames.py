@@ -32,8 +32,6 @@ def to_pandas(table: pa.Table) -> pd.DataFrame:
         if pa.types.is_timestamp(field.type):
             naive = table[n].cast(pa.timestamp("us"), safe=False).cast(pa.timestamp("ns"), safe=False)
             table = table.set_column(n, field.name, naive)
-        elif pa.types.is_large_string(field.type) or pa.types.is_string_view(field.type):
-            table = table.set_column(n, field.name, table[n].cast(pa.string()))
     whole = dict.fromkeys((pa.int8(), pa.int16(), pa.int32(), pa.int64()), pd.Int64Dtype())
     return table.to_pandas(types_mapper=(whole | {pa.bool_(): pd.BooleanDtype()}).get)
 

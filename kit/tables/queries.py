@@ -10,7 +10,6 @@ import functools
 import importlib
 import inspect
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, TypeVar, get_args
@@ -60,7 +59,7 @@ def fold(columns: str, *reads: str) -> Callable[[F], F]:
 
 @functools.cache
 def catalogue() -> Mapping[str, Query]:
-    """Return every declared table by name. Raise `ValueError` if two have one name."""
+    """Return every declared table by name."""
     for module in FOLDS:
         importlib.import_module(f"kit.analysis.{module}")
     queries = [*_folds.values()]
@@ -75,7 +74,4 @@ def catalogue() -> Mapping[str, Query]:
                 place = path.relative_to(HERE).with_suffix("").parts
                 python = importlib.import_module(".".join(("kit", "tables", *place)))
                 queries.append(Query(path.stem, layer, text, tuple(python.READS), stored, ask=python.query))
-    tables = {query.name: query for query in queries}
-    if len(tables) < len(queries):
-        raise ValueError(f"tables of one name: {Counter(query.name for query in queries).most_common(1)}")
-    return tables
+    return {query.name: query for query in queries}

@@ -73,8 +73,8 @@ class Tables:
 
     def __init__(self, case: Case) -> None:
         self._case = case
-        self._views = Once()
-        self._results = Once()
+        self._views = Once(case.check_cancelled)
+        self._results = Once(case.check_cancelled)
         self._keys: dict[str, str] = {}
         self._turns = Turns()
 
@@ -112,12 +112,9 @@ class Tables:
             self._case.check_cancelled()
             try:
                 return work(name)
-            except (KeyError, TableFailed):
+            except (KeyError, TableFailed, OSError, JavaMissing):  # what is not the table's fault says so itself
                 raise
             except Exception as error:
-                self._case.check_cancelled()  # a cancelled query fails too
-                if isinstance(error, OSError | JavaMissing):  # not the table's fault, and says so itself
-                    raise
                 raise TableFailed(name, error) from error
 
         return known.get(name, named)

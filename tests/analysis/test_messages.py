@@ -18,7 +18,7 @@ START = dt.datetime(2024, 5, 14, 2, tzinfo=dt.UTC)
 HOST = "0A140D0B00002A9F"
 KEY = "0A140D1500000C387F4466D0DB3F0003"
 GROUP = "points"
-UNKNOWN = ("real_topic", "check_times", "delay_level", "origin_message_id", "due", "consumer_group", "link")
+UNKNOWN = ("real_topic", "check_times", "delay_level", "origin_message_id", "due", "consumer_group")
 RETRY, DLQ = names.RETRY_PREFIX + GROUP, names.DLQ_PREFIX + GROUP
 
 

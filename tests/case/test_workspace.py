@@ -80,8 +80,8 @@ def test_list_and_clean_touch_only_their_own_and_what_is_named_by_a_hash(tmp_pat
     fill(here, data="x" * 100_000)
     (tmp_path / "cache" / "mine.txt").write_text("keep")
     [one] = ws.every_workspace(tmp_path / "cache")
-    assert one.evidence == str((tmp_path / "evidence").resolve())
-    assert one.bytes >= 100_000
+    assert one["evidence"] == str((tmp_path / "evidence").resolve())
+    assert one["bytes"] >= 100_000
     assert ws.clean(tmp_path / "cache") == 0, "it is in use"
     assert here.table("t") is not None
     del here
@@ -105,7 +105,7 @@ def test_torn_json_counts_as_none_and_about_names_the_copy_that_was_opened_last(
     shutil.copytree(tmp_path / "evidence", tmp_path / "copy")
     again = ws.Workspace.for_evidence(tmp_path / "copy", tmp_path / "cache", "ab" * 32)
     assert here.folder == again.folder
-    assert [one.evidence for one in ws.every_workspace(tmp_path / "cache")] == [str((tmp_path / "copy").resolve())]
+    assert [one["evidence"] for one in ws.every_workspace(tmp_path / "cache")] == [str((tmp_path / "copy").resolve())]
 
 
 def _work(root, ready):

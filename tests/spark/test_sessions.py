@@ -36,7 +36,7 @@ def test_local_masters_keep_to_themselves(master, monkeypatch):
     if master:
         monkeypatch.setenv("RMQ_KIT_MASTER", master)
     assert sessions.is_local()
-    said = sessions._settings(master or "local", brief=False)
+    said = sessions._settings(master or "local")
     assert said["spark.driver.bindAddress"] == said["spark.driver.host"] == "127.0.0.1"
     assert said["spark.ui.enabled"] == said["spark.eventLog.enabled"] == "false"
     assert said["spark.driver.memory"].endswith("g")
@@ -46,7 +46,7 @@ def test_local_masters_keep_to_themselves(master, monkeypatch):
 def test_a_cluster_is_none(master, monkeypatch):
     assert not sessions.is_local(master)
     monkeypatch.setenv("RMQ_KIT_MASTER", master)
-    assert not sessions.is_local() and "spark.driver.host" not in sessions._settings(master, brief=False)
+    assert not sessions.is_local() and "spark.driver.host" not in sessions._settings(master)
 
 
 def test_connect_and_submit_are_elsewhere_and_a_cluster_wants_a_shared_workspace(monkeypatch, tmp_path):
@@ -64,7 +64,7 @@ def test_connect_and_submit_are_elsewhere_and_a_cluster_wants_a_shared_workspace
 def test_shuffles_follow_the_cores(monkeypatch):
     monkeypatch.setattr(os, "cpu_count", lambda: 5)
     for master, parts in {"local": "2", "local[4]": "4", "local[3,2]": "3", "local[*]": "5"}.items():
-        assert sessions._settings(master, brief=True)["spark.sql.shuffle.partitions"] == parts
+        assert sessions._settings(master)["spark.sql.shuffle.partitions"] == parts
 
 
 def test_it_listens_on_loopback_only_and_a_query_holds_a_quarter_of_the_memory(monkeypatch):

@@ -39,6 +39,13 @@ def test_every_table_says_what_it_is():
             assert re.search(ordered, query.text, re.IGNORECASE | re.MULTILINE), f"{name}: in no order"
 
 
+def test_no_two_tables_have_one_name():
+    files = [path.stem for layer in ("silver", "gold") for path in (HERE / layer).rglob("*") if path.is_file()]
+    folds = [name for name, query in catalogue().items() if query.fold]
+    declared = [stem for stem in files if stem in catalogue()]
+    assert sorted([*declared, *folds]) == sorted(catalogue())
+
+
 def test_no_query_named_by_with_hides_a_table():
     """It would count as read: its key would change with the table, and the table would be made for it."""
     for name, query in catalogue().items():

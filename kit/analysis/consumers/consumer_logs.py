@@ -23,7 +23,7 @@ evidence), and `queue`, the one it is about as (topic, broker, queue id), else N
 @memo
 def every(facts: Facts) -> list[Statement]:
     """Return every statement about consuming, in order of time, file and line."""
-    rows = facts.rows("consumer_statements") if facts.files.of_kind("log", "text", "mqadmin") else []
+    rows = facts.rows("consumer_statements")
     # A gRPC client names its group once, at its start.
     groups = {row["client_id"]: row["group"] for row in rows if row["event"] == "grpc-consumer-created"}
     statements = []

@@ -71,11 +71,9 @@ def client_subscriptions(facts: Facts) -> list[Row]:
 
 def _running(facts: Facts) -> Iterator[Subscription]:
     for info in running(facts):
-        rows = info["subscriptions"]
-        lines = [line for topic, (_, line) in rows.items() if not topic.startswith(names.RETRY_PREFIX)]
-        if lines and info["group"]:
+        if rows := info["subscriptions"]:
             topics = {topic: expression for topic, (expression, _) in rows.items()}
-            ref = facts.ref(info["file"], min(lines))
+            ref = facts.ref(info["file"], min(line for _, line in rows.values()))
             yield Subscription(info["group"], info["client_id"], topics, info["time"], info["time"], ref)
 
 
@@ -274,7 +272,10 @@ def running(facts: Facts) -> list[Block]:
             "file": file, "time": called or next(iter(rows.values()))[0]["time"],
             "client_id": client_of(file) if facts.files.get(file) else "",
             "group": properties.get("consumerGroup", ""), "properties": properties,
-            "subscriptions": {b["#Topic"]: (b["#SubExpression"], b["line"]) for b in subscribed if "#Topic" in b},
+            "subscriptions": {
+                topic: (b["#SubExpression"], b["line"])
+                for b in subscribed if (topic := b.get("#Topic")) and not topic.startswith(names.RETRY_PREFIX)
+            },
             "queues": [
                 b | {
                     "queue": (b["#Topic"], b["#Broker Name"], integer(b["#QID"])),

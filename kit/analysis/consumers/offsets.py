@@ -45,14 +45,9 @@ def copies(facts: Facts) -> list[Row]:
     return [row for row in rows if row["offset"] is not None]
 
 
-def admin_queues(facts: Facts) -> list[Row]:
-    """Return the rows of the table `admin_queues`."""
-    return facts.rows("admin_queues") if facts.files.of_outputs("mqadmin") else []
-
-
 def first_stored(facts: Facts, topic: str) -> dict[tuple[str, int], int]:
     """Return {(broker, queue): the first offset still stored} from the latest topicStatus."""
-    rows = [row for row in admin_queues(facts) if row["topic"] == topic and row["min_offset"] is not None]
+    rows = [row for row in facts.rows("admin_queues") if row["topic"] == topic and row["min_offset"] is not None]
     return {_queue(row): row["min_offset"] for row in sorted(rows, key=lambda row: row["min_offset"])}
 
 
@@ -83,12 +78,9 @@ def unseen_starts(facts: Facts) -> list[Row]:
 
 
 def _handled_all(facts: Facts, group: str) -> bool:
-    def queues(rows: list[Row]) -> set[tuple[Any, ...]]:
-        return {(row["topic"], row["broker"], row["queue_id"]) for row in rows if row["group"] == group}
-
-    own = queues([row for row in copies(facts) if row["offset"]])
-    starts = facts.rows("ledger_starts") if own and facts.has("rows") else []
-    return bool(own) and own <= queues([row for row in starts if row["offset"] == 0])
+    own = {(row["topic"], *_queue(row)) for row in copies(facts) if row["group"] == group and row["offset"]}
+    starts = (row for row in facts.rows("ledger_starts") if row["group"] == group) if own and facts.has("rows") else ()
+    return bool(own) and own <= {(row["topic"], *_queue(row)) for row in starts if row["offset"] == 0}
 
 
 def _unprinted(facts: Facts) -> set[str]:
@@ -244,7 +236,7 @@ def _requests(facts: Facts) -> dict[tuple[str, str], tuple[dt.datetime | None, i
 def _commands(facts: Facts) -> Iterator[Row]:
     """Yield the queues in outputs of resetOffsetByTime and skipAccumulatedMessage: `admin_queues` with timestamp."""
     asked = {row["file"]: row for row in lines(facts, "offset-reset-command")}
-    for row in admin_queues(facts):
+    for row in facts.rows("admin_queues"):
         line = asked.get(row["file"], {})
         place = {name: row[name] or line.get(name) for name in ("group", "topic")}
         if row["reset_to"] is not None and row["broker"] and all(place.values()):

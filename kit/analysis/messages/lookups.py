@@ -23,6 +23,7 @@ from kit.inventory.model import Ref
 from kit.rocketmq import ids, stages
 from kit.rocketmq.answers import ID_CALLS
 from kit.rocketmq.catalogue import only_named, problems_in
+from kit.rocketmq.log_layouts import NAME_OF_LOG
 from kit.rocketmq.versions import Version
 from kit.tables.facts import Facts, memo
 
@@ -51,7 +52,6 @@ PASTE: Final = 200
 """Log entries up to which evidence without records counts as a paste."""
 SAVED: Final = 20
 """The same of a file that is named like a log and is one throughout: with more it is the log itself."""
-_LOG_NAME: Final = re.compile(r"\.log(?:[._-]?[\d-]+)?(?:\.gz)?$", re.IGNORECASE)
 LARGEST: Final = 1 << 20
 
 
@@ -134,10 +134,6 @@ def lookups(facts: Facts) -> list[Lookup]:
         named = [known[one.upper()] for one in each.ids if one.upper() in known]
         if named:
             each.wrong = any(kind != wanted for kind in named)
-        elif wanted == "offset" and (prefix := ids.host_prefix(each.address)):
-            # Only the error is left: the address it tried is that of a producer, taken out of one of its UNIQ_KEYs.
-            of_host = facts.answers("records_of_host", prefix=prefix, size=len(prefix) + 16)
-            each.wrong = bool(of_host[0]["n"]) or None
     # Failures that report one already listed are left out: a tool prints and logs the same exception.
     listed = [one for one in every if one.command]
     reported = {one.address or _misread(i) for one in listed for i in (one.ids or ("",))}
@@ -174,7 +170,7 @@ def is_paste(facts: Facts) -> bool:
     files = [item for item in facts.files.items if item.replica_of is None]
     if not files or any(each.kind not in ("log", "text", "mqadmin") for each in files):
         return False
-    named = any(each.kind == "log" and _LOG_NAME.search(each.file) for each in files)
+    named = any(each.kind == "log" and NAME_OF_LOG.search(each.file) for each in files)
     if sum(each.bytes for each in files) > LARGEST or (named and len(files) > 1):
         return False
     return bool(facts.answers("entry_count")[0]["n"] <= (SAVED if named else PASTE))

@@ -1,8 +1,7 @@
 """The life of one message: its copies, found by any id, what wrote each, who handled it, what mentions it, what lacks.
 
-Copies are joined by UNIQ_KEY; if one lost it, by ORIGIN_MESSAGE_ID or by the prepared offset of a commit; op records by
-broker and half-queue offset. What each hop writes: reference §4, the broker's EndTransactionProcessor,
-TransactionalMessageServiceImpl.check, ScheduleMessageService, SendMessageProcessor.
+Copies are joined by UNIQ_KEY, op records by broker and half-queue offset. What each hop writes: reference §4, the broker's
+EndTransactionProcessor, TransactionalMessageServiceImpl.check, ScheduleMessageService, SendMessageProcessor.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 MOST_RECORDS: Final = 100_000
 """Copies listed of one message (`questions/copies.sql`)."""
-MOST_LINKED: Final = 1_000
+MOST_KEYLESS: Final = 1_000
 WHY: Final = labels("analysis")["copies"]
 GAPS: Final = labels("analysis")["gaps"]
 _WITHOUT_SOURCE: Final = (stages.ORIGINAL, stages.HALF, stages.SCHEDULE, stages.LEAKED)
@@ -168,7 +167,7 @@ def _handled(facts: Facts, keys: list[str], records: list[Row], asked: str) -> l
     """Return each delivery a consumer wrote down: file, line, consumer, copy, result, whether it took effect."""
     if not facts.has("rows") and not facts.has_source("app"):
         return []
-    keyless = sorted({r["offset_msg_id"] for r in records if r["uniq_key"] is None})[:MOST_LINKED]
+    keyless = sorted({r["offset_msg_id"] for r in records if r["uniq_key"] is None})[:MOST_KEYLESS]
     return facts.answers("deliveries_of", keys=keys, offset_ids=[*keyless, asked.upper()])
 
 
@@ -185,10 +184,7 @@ def _plain(row: Row, lang: Any) -> Row:
 
 
 def _copies_of(facts: Facts, ids: list[str]) -> dict[str, list[Row]]:
-    """Return for each id (UNIQ_KEY, offset id of a copy or op record, business key) the copies in store order.
-
-    Each has `link`: how it was joined if it has no UNIQ_KEY.
-    """
+    """Return for each id (UNIQ_KEY, offset id of a copy or op record, business key) the copies in store order."""
     if not ids or not facts.has("messages"):
         return {}
     upper = [each.upper() for each in ids]
@@ -204,7 +200,7 @@ def _copies_of(facts: Facts, ids: list[str]) -> dict[str, list[Row]]:
     if len(ids) > 1 and len(copies) == MOST_RECORDS:
         return {each: _copies_of(facts, [each])[each] for each in named}
     of_name = grouped((row["uniq_key"] or row["offset_msg_id"], row) for row in copies)
-    return {each: _with_linked(facts, [r for name in own for r in of_name[name]]) for each, own in named.items()}
+    return {each: sorted((r for n in own for r in of_name[n]), key=_store_order) for each, own in named.items()}
 
 
 def named_copies(facts: Facts, of: Iterable[str]) -> list[Row]:
@@ -217,23 +213,6 @@ def named_copies(facts: Facts, of: Iterable[str]) -> list[Row]:
     for row in rows:
         row["properties"] = as_dict(row.pop("properties_text") or "")
     return rows
-
-
-def _with_linked(facts: Facts, rows: Iterable[Row]) -> list[Row]:
-    """Add the copies that lost their UNIQ_KEY but name a copy of this message, or are named by one."""
-    known = {row["offset_msg_id"]: {**row, "link": None} for row in rows}
-    named = {row["origin_message_id"] for row in known.values()}
-    named |= {_half_id(row) for row in known.values() if row["stage"] == stages.COMMIT}
-    ids, links = set(known), dict[str, str]()
-    loose = {row["offset_msg_id"]: (row["origin"], row["half"]) for row in facts.rows("keyless_records") if known}
-    while joined := [own for own in loose.keys() - ids if own in named or not ids.isdisjoint(loose[own])]:
-        by_origin = {own for own in joined if own in named or loose[own][0] in ids}
-        links |= {own: names.ORIGIN_MESSAGE_ID if own in by_origin else "preparedTransactionOffset" for own in joined}
-        ids.update(joined)
-        named.update(*map(loose.__getitem__, joined))
-    for row in named_copies(facts, itertools.islice(links, MOST_LINKED)):
-        known[row["offset_msg_id"]] = {**row, "link": links[row["offset_msg_id"]]}
-    return sorted(known.values(), key=_store_order)
 
 
 def _ops(facts: Facts, records: list[Row]) -> list[Row]:
@@ -317,17 +296,14 @@ class _Earlier:
 def with_lineage(records: list[Row]) -> list[Row]:
     """Return the records, in store order, with `copied_from` (offset id or None) and `why` (a sentence)."""
     done: list[Row] = []
-    everything, of_key = _Earlier(), defaultdict[str | None, _Earlier](_Earlier)
+    of_key = defaultdict[str | None, _Earlier](_Earlier)
     ids: set[str] = set()
     for record in records:
-        key = record["uniq_key"]
-        earlier = everything if key is None else of_key[key]
-        source = earlier.source(record, ids) or (None if key is None else of_key[None].source(record, ids))
+        earlier = of_key[record["uniq_key"]]
         why = WHY[earlier.reason(record)].say(**_values(record))
         why = WHY["last"].say(why=why, more=WHY["new-id"]) if earlier.seen else why
-        done.append({**record, "copied_from": source, "why": why})
-        everything.add(record)
-        of_key[key].add(record)
+        done.append({**record, "copied_from": earlier.source(record, ids), "why": why})
+        earlier.add(record)
         ids.add(record["offset_msg_id"])
     return done
 
@@ -370,7 +346,6 @@ def _broken(own: list[Row]) -> Iterator[dict[str, Any]]:
     waits = first["stage"] == stages.SCHEDULE and first.get("consumer_group") is None  # of no consumer
     if first["stage"] not in (stages.ORIGINAL, stages.HALF) and not waits:
         yield _gap("first-missing", first)
-    yield from (_gap("uniq-missing", r, link=r.get("link") or "?") for r in own if r["uniq_key"] is None)
     ids = {r["offset_msg_id"] for r in own}
     for record in own[1:]:
         origin = record.get("origin_message_id")

@@ -101,7 +101,7 @@ def _signs(
         observed.values |= {"queues": len(beyond), "most": max(row["offset"] - row["end_offset"] for row in beyond)}
         firsts = (refs.first_with(facts, row["file"], f"{row['topic']}@{row['group']}") for row in beyond[:2])
         observed.quotes["offsets-beyond-end"] = [ref for ref in firsts if ref]
-    behind = [row for row in offsets.admin_queues(facts) if row["diff"] is not None and row["diff"] < -lag.LEAST]
+    behind = [row for row in facts.rows("admin_queues") if row["diff"] is not None and row["diff"] < -lag.LEAST]
     printed = [row for row in behind if -row["diff"] > min(UNDER_WAY, (row["reached"] or UNDER_WAY * 10) / 10)]
     if printed and not beyond:
         observed.values |= {"printed": max(-row["diff"] for row in printed), "printed_queues": len(printed)}
