@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
+import operator
 import re
 import string
 from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, Literal
 
 import attrs
@@ -24,14 +25,15 @@ LANGS: Final[tuple[Lang, ...]] = ("en", "zh")
 
 @attrs.frozen
 class Filled:
-    """A sentence with its values, not yet in any language."""
+    """A sentence with its values, not yet in any language. `shown`: False leaves out the parts in `<…>` with counts of 0."""
 
     text: T
     values: dict[str, Any]
+    shown: bool = True
 
     def render(self, lang: Lang = "en") -> str:
         """Return the sentence in `lang`; values that are sentences themselves are rendered too."""
-        return _Sentences(lang).vformat(self.text.in_(lang), (), self.values)
+        return _Sentences(lang, shown=self.shown).vformat(self.text.in_(lang), (), self.values)
 
     def __str__(self) -> str:
         """Return the English sentence: what an error says where no language is known."""
@@ -118,14 +120,17 @@ def printable(text: str) -> str:
 class _Sentences(string.Formatter):
     """Fills the placeholders of one sentence as a reader expects it."""
 
-    def __init__(self, lang: Lang) -> None:
-        self.lang = lang
+    def __init__(self, lang: Lang, *, shown: bool) -> None:
+        self.lang, self.shown = lang, shown
         self.timed = False
         """Whether the sentence has a time already."""
 
     def vformat(self, format_string: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
         """Fill a sentence; a part in `<…>` that names an unknown value is left out."""
-        text = _PART.sub(lambda part: "" if None in map(kwargs.get, _NAME.findall(part[1])) else part[1], format_string)
+        said = partial(operator.is_not, None) if self.shown else bool
+        text = _PART.sub(
+            lambda part: part[1] if all(map(said, map(kwargs.get, _NAME.findall(part[1])))) else "", format_string
+        )
         return super().vformat(text, args, kwargs)
 
     def format_field(self, value: Any, format_spec: str) -> str:

@@ -49,14 +49,16 @@ def _near(a: str, b: str) -> int:
 
 @memo
 def all_of(facts: Facts) -> tuple[Broker, ...]:
-    """Return the brokers whose store or configuration is in the evidence, in order of root."""
+    """Return the brokers whose store or configuration is in the evidence, in order of root; behind them masters of other
+    clusters that have the name of one of them, and no store here.
+    """
     # A subscription group has its own brokerId: the broker from which it may be read.
     own = (row for row in facts.rows("settings") if row["origin"] in ORIGINS and not row["backup"])
     named = grouped((row["file"], (row["name"], (row["value"] or "").strip())) for row in own if row["name"] in ROLE)
     configured = {file: dict(settings) for file, settings in named.items()}
-    stores = {root_of(item.file) for item in facts.files.of_kind("commitlog", "dledger")}
-    roots = sorted(stores or {str(PurePosixPath(file).parent) for file in configured})
-    stored = addresses(facts) if len(stores) > 1 else {}
+    stores, elsewhere = _stores(facts), {root: name for root, name, _ in _elsewhere(facts)}
+    roots = sorted(stores or {str(PurePosixPath(file).parent) for file in configured}) + [*elsewhere]
+    stored = addresses(facts) if len(stores) + len(elsewhere) > 1 else {}
     brokers: list[Broker] = []
     for root in roots:
         nearest = max((_near(file, root) for file in configured), default=0)
@@ -67,7 +69,7 @@ def all_of(facts: Facts) -> tuple[Broker, ...]:
         # A controller gives the role, and takes it (broker/controller/ReplicasManager).
         given = any(v.get("enableControllerMode") == "true" for v in near)
         slave = any(roles) if roles and not given else None
-        names = {v["brokerName"] for v in near if v.get("brokerName")}
+        names = {v["brokerName"] for v in near if v.get("brokerName")} | {*filter(None, [elsewhere.get(root)])}
         if len(names) != 1:
             # The only name in mqadmin outputs.
             names = {row["value"] for row in facts.rows("admin_names") if row["name"] == "#Broker Name"}
@@ -75,8 +77,32 @@ def all_of(facts: Facts) -> tuple[Broker, ...]:
         peers, hosts = [broker for broker in brokers if broker.printed == printed], stored.get(root)
         alike = [b.name for b in peers if not hosts or not stored.get(b.root) or stored[b.root] & hosts]
         name = alike[0] if alike else root if peers else printed
-        brokers.append(Broker(root, printed, slave, root in stores, bool(near), name))
+        if root in stores or not elsewhere or peers:
+            brokers.append(Broker(root, printed, slave, root in stores, bool(near), name))
     return tuple(brokers)
+
+
+def _stores(facts: Facts) -> set[str]:
+    return {root_of(item.file) for item in facts.files.of_kind("commitlog", "dledger")}
+
+
+@memo
+def _elsewhere(facts: Facts) -> list[tuple[str, str, str]]:
+    """Return (folder that all files share which name it, brokerName, address) of masters whose store is not here, if that
+    is not above a store.
+    """
+    stores = [PurePosixPath(store) for store in _stores(facts)]
+    rows = facts.rows("unstored_brokers") if stores else []
+    naming = grouped((row["address"], row) for row in rows)
+    roots = [
+        (
+            os.path.commonpath([PurePosixPath(row["file"]).parent for row in own]),
+            max(row["broker"] or "" for row in own),
+            address,
+        )
+        for address, own in naming.items()
+    ]
+    return sorted(each for each in roots if not any(store.is_relative_to(each[0]) for store in stores))
 
 
 def of_file(facts: Facts, file: str) -> Broker | None:
@@ -91,9 +117,11 @@ def of_file(facts: Facts, file: str) -> Broker | None:
 
 @memo
 def addresses(facts: Facts) -> dict[str, set[str]]:
-    """Return {root of a store: addresses (`ip:port`) under which its records were stored}."""
-    rows = facts.rows("store_extent") if facts.files.of_kind("commitlog", "dledger") else []
-    hosts = grouped((root_of(row["file"]), row["store_host"]) for row in rows)
+    """Return {root of a store: addresses (`ip:port`) under which its records were stored}; that of one elsewhere too."""
+    rows = facts.rows("store_extent") if _stores(facts) else []
+    hosts = grouped(
+        [*((root_of(r["file"]), r["store_host"]) for r in rows), *((root, at) for root, _, at in _elsewhere(facts))]
+    )
     return {root: set(own) for root, own in hosts.items()}
 
 
@@ -101,6 +129,19 @@ def apart(facts: Facts, one: str, other: str) -> bool:
     """Return whether two files are of two clusters, which have a broker of the same name."""
     a, b = of_file(facts, one), of_file(facts, other)
     return a is not None and b is not None and a.printed == b.printed and a.name != b.name
+
+
+def elsewhere(facts: Facts) -> bool:
+    """Return whether the evidence tells of another cluster, whose store is not here: of a master with a name of one here."""
+    printed = {None, *(broker.printed for broker in all_of(facts) if broker.stored)}
+    return facts.has("messages") and any(row["broker"] in printed for row in facts.rows("unstored_brokers"))
+
+
+def of_each(facts: Facts, files: Iterable[str]) -> bool:
+    """Return whether some of these files are there, and of each cluster where brokers of several have one name."""
+    every, seen = all_of(facts), list(files)
+    owners = {owner.name for file in seen if (owner := of_file(facts, file))}
+    return bool(seen) and (all(b.name == b.printed for b in every) or owners >= {b.name for b in every})
 
 
 def may_be(facts: Facts, file: str, name: str | None) -> bool:
@@ -162,13 +203,13 @@ def stretches(facts: Facts) -> list[dict[str, Any]]:
 
 
 @fold(
-    "file string, root string, printed string, broker string, slave boolean",
-    "settings", "admin_names", "files", "store_extent",
+    "file string, root string, printed string, broker string, slave boolean, stored boolean",
+    "settings", "admin_names", "files", "store_extent", "unstored_brokers",
 )  # fmt: skip
 def file_brokers(facts: Facts) -> list[dict[str, Any]]:
     """One row per file that belongs to one broker of the evidence: file, root (the folder of its store or
     configuration), printed (its name, else the root), broker (the same, but the root if another cluster's broker has
-    that name), slave (null without a configuration of its own).
+    that name), slave (null without a configuration of its own), stored (its store is here).
     """
     known = ((item.file, of_file(facts, item.file)) for item in facts.files.items)
     return [{"file": file, "broker": broker.name} | broker._asdict() for file, broker in known if broker]

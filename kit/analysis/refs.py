@@ -49,6 +49,12 @@ def of_rows(rows: Iterable[dict[str, Any]]) -> Seen:
     return Seen(sum(r["n"] for r in ordered), first, last, tuple((r["file"], r["line"]) for r in ordered))
 
 
+def of_one_clock(facts: Facts, slug: str) -> Seen:
+    """Return where a known text occurs with times of one clock: in files of a known zone, if there are any."""
+    rows = [row for row in facts.rows("known_texts") if row["event"] == slug]
+    return of_rows([row for row in rows if row["file"] not in facts.local_files] or rows)
+
+
 def count(facts: Facts, slug: str, source: str) -> int:
     """Return how many entries of one source (`client`, `transaction`, …) hold a known text."""
     return sum(row["n"] for row in facts.rows("known_texts") if row["event"] == slug and row["source"] == source)

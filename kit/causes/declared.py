@@ -102,13 +102,13 @@ def _step(cause: Cause, text: StepText, conditions: Conditions, observed: Observ
                 quoted = observed.quotes.get(text.id)
                 if quoted is None:
                     quoted = [ref for word in words(needs) for ref in observed.quotes.get(word, ())]
-                sentence, quotes = claim.say(**observed.values), [*quoted][: text.quotes]
+                sentence, quotes = Filled(claim, observed.values, shown=holds is not None), [*quoted][: text.quotes]
                 return [Step(sentence, text.role, holds, quotes, text.id, text.shown_by)]
     if not text.open:
         return []
     would_show = text.absent or (text.shown_by if text.role == "deciding" else "")
     absent = bool(would_show) and conditions(would_show)
-    sentence = cause.say(text.open, **observed.values)
+    sentence = Filled(cause[text.open], observed.values, shown=False)
     return [Step(sentence, text.role, False if absent else None, (), text.id, text.shown_by)]
 
 

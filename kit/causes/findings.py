@@ -121,7 +121,7 @@ class Finding:
 
     actor_figures: tuple[str, ...] = ()
     window_of: tuple[str, ...] = ()
-    """Files whose times `window` is of, beyond those that its steps refer to."""
+    """Files whose times `window` is of; none: those that its steps refer to."""
 
     local: bool = False
     """Whether `window` is in the local time of hosts whose zone is not known."""

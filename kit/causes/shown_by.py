@@ -41,8 +41,8 @@ def _covers(facts: Facts, source: str) -> bool:
     spans = [(item, item.first, item.last) for item in facts.zoned.items if item.first and item.last]
     every = [span for span in spans if span[0].source in LOGS or span[0].kind in STORES]
     own = [span for span in every if span[0].source == source]
-    if not own:
-        return facts.has_source(source)
+    if not own or not brokers.of_each(facts, (item.file for item, *_ in own)):
+        return not own and facts.has_source(source)
     begins = min(first for _, first, _ in own) <= min(first for _, first, _ in every) + START
     # One log may be silent while nothing happens, not all of a broker that stores records.
     logs = own if source == "broker" else [span for span in every if span[0].source in LOGS]
@@ -53,8 +53,8 @@ def _covers(facts: Facts, source: str) -> bool:
 
 
 def _stored(facts: Facts) -> bool:
-    """Return whether the commit logs hold what was stored: none is another broker's, was cut off, or lacks a hundredth."""
-    if not facts.has("messages") or facts.rows("foreign_stores"):
+    """Return whether the commit logs hold what was stored: no master's is missing, none was cut off or lacks a hundredth."""
+    if not facts.has("messages") or facts.rows("unstored_brokers"):
         return False
     large = [stretch for stretch in brokers.stretches(facts) if stretch["large"]]
     if any(stretch["cut"] for stretch in large):
@@ -65,7 +65,9 @@ def _stored(facts: Facts) -> bool:
 
 PRESENT: Final[Mapping[str, Callable[[Facts], bool]]] = {
     "commitlog": _stored,
-    "configuration": lambda facts: facts.has("configs"),
+    "configuration": lambda facts: (
+        facts.has("configs") and brokers.of_each(facts, (r["file"] for r in facts.rows("settings")))
+    ),
     "broker's configuration": lambda facts: bool(every := brokers.all_of(facts)) and all(b.configured for b in every),
     "offsets": lambda facts: not lag.positions(facts).empty,
     "connections": lambda facts: bool(members.connections(facts)),
@@ -195,7 +197,9 @@ def _without_absence(facts: Facts, finding: Finding) -> Finding:
     # What is shown false by nothing that could be quoted.
     absent = [s for s in finding.steps if s.role == "deciding" and s.holds is False and not s.evidence]
     chosen = _excerpt(facts)
-    unsure = absent if chosen else [s for s in absent if s.shown_by and not has(facts, s.shown_by)]
+    # What is not seen in one cluster may have been in another, of which half the evidence is here.
+    anything = chosen or (bool(absent) and brokers.elsewhere(facts))
+    unsure = absent if anything else [s for s in absent if s.shown_by and not has(facts, s.shown_by)]
     if not unsure:
         return finding
     finding.steps = [attrs.evolve(step, holds=None) if step in unsure else step for step in finding.steps]
@@ -208,7 +212,7 @@ def _without_absence(facts: Facts, finding: Finding) -> Finding:
         finding.figures |= dict.fromkeys(none)
     if not finding.missing and not chosen:
         step = unsure[0]
-        wanted = min(lacking(facts, step.shown_by), key=len)
+        wanted = min(lacking(facts, step.shown_by or "commitlog"), key=len)
         # Logs of some clients are here, and of all of them they would show it.
         others = "client logs" in wanted and reach.client_logs(facts)
         why = (SAYS["want_others"] if others else SAYS["want_shown"]).say(claim=step.claim)

@@ -115,7 +115,7 @@ def _weighed(case: Case, finding: Finding) -> Finding:
     """
     finding = shown_by.weighed(case.facts, finding)
     quoted = {ref.file for step in finding.steps if step.holds for ref in step.evidence}
-    finding.local = not case.local_files.isdisjoint(quoted | {*finding.window_of})
+    finding.local = not case.local_files.isdisjoint(finding.window_of or quoted)
     for lang in LANGS:
         json.dumps(plain(finding.as_dict(lang)), allow_nan=False)
     return finding

@@ -151,3 +151,14 @@ def test_a_time_in_a_sentence_is_in_the_zone_of_the_evidence_first(hours, lang, 
     first, last = (dt.datetime(2026, 11, 20, 14, *at, tzinfo=dt.UTC) for at in ((34, 20), (35, 50, 31_000)))
     with i18n.on_clock(dt.timezone(dt.timedelta(hours=hours))):
         assert text.say(first=first, last=last).render(lang) == said
+
+
+@pytest.mark.parametrize("cause", EVERY, ids=lambda cause: cause.slug)
+def test_what_is_not_shown_has_no_count_of_nothing(cause):
+    """A count in the claim of an open step is left out where it is 0, or its condition says that it is not."""
+    for step in cause.steps:
+        for name, needs in {**({step.open: ""} if step.open else {}), **step.maybe}.items():
+            text = cause[name].en
+            printed = {*re.findall(r"\{(\w+)\}", re.sub(r"<[^<>]*\{[^<>]*>", "", text))}
+            counted = printed & {*re.findall(r"\{(\w+):", text)}
+            assert all(counted <= {*every} for every in shown_by.alternatives(needs)), (step.id, name)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from kit.analysis import refs, send_back, sizes
+from kit.analysis import brokers, refs, send_back, sizes
 from kit.causes import collect_next, shown_by
 from kit.causes.declared import Observed
 from kit.formats.values import integer
@@ -28,7 +28,10 @@ def send_back_refused(facts: Facts) -> Observed:
     counts: dict[str, int | None] = dict.fromkeys(("refused_send_backs", "failed_resends"))
     if shown_by.has(facts, "consumer's client log"):
         counts = {"refused_send_backs": back.refusals, "failed_resends": back.resent_failed}
-    values, window = {**counts, "reason": send_back.REASONS[back.reason or "unknown"]}, back.window
+    values, window = (
+        {**counts, "reason": send_back.REASONS[back.reason or "unknown"] if back.refusals else None},
+        back.window,
+    )
     quotes = {"send-back-refused": back.refs, "re-send-failed": back.resent_refs}
     return Observed(values, quotes, window if all(counts.values()) else None, actors=back.groups)
 
@@ -94,7 +97,10 @@ def dlq_unreadable(facts: Facts) -> Observed:
     command = collect_next.addressed(facts, COMMAND) if topics else COMMAND
     values = {
         "unreadable_dlq_topics": len(topics),
-        "topics_seen": any(row["origin"] == "topics" and row["name"] == "perm" and not row["backup"] for row in rows),
+        "topics_seen": brokers.of_each(
+            facts,
+            (row["file"] for row in rows if row["origin"] == "topics" and row["name"] == "perm" and not row["backup"]),
+        ),
         "topics": topics[:5],
         "commands": [f"`{command} -t {quote(topic)} -p 6`" for topic in topics[:5]],
     }

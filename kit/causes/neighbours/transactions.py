@@ -23,11 +23,11 @@ def check_unknown_until_discard(facts: Facts) -> Observed:
     """
     limit = setup.of_half_topics(facts, "transactionCheckMax")
     values: dict[str, Any] = {"check_limit": integer(limit.value), "limit": limit.value, "limit_known": limit.known}
-    if not facts.has("messages"):
-        return _printed_discards(facts, values)
-    count = totals.summary(facts)["discarded"]
+    count = totals.summary(facts).get("discarded")
     if not count:
-        return Observed({**values, "discarded": count, "answered_unknown": 0 if count == 0 else None})
+        # Of another broker's store, or of files that are gone, the log tells more.
+        values |= {"discarded": count, "answered_unknown": count} if facts.has("messages") else {}
+        return _printed_discards(facts, values)
     every = facts("discarded_transactions")
     rows, values["rolled"] = every[every["unknown"] > 0], _rolled(facts, every["stored"].min())
     values |= {
@@ -130,9 +130,9 @@ def producer_offline(facts: Facts) -> Observed:
     """
     empty = refs.seen(facts, "producer-table-empty", "producer-list-empty")
     null = refs.seen(facts, "check-channel-null", beside=empty)
-    left = refs.seen(facts, "producer-unregistered", "producer-group-unregistered", "producer-channel-removed")
     looked = facts.has_source("transaction") or facts.has_source("broker")
-    groups = [row["producer_group"] for row in facts.rows("offline_groups")] if empty else []
+    offline = facts.rows("offline_groups") if empty else []
+    groups, left = [row["producer_group"] for row in offline], [row for row in offline if row["gone"]]
     checks = null.count or empty.count
     states = totals.summary(facts) if checks else {}
     rows = facts.rows("unreached_checks") if null and not empty else []
@@ -143,14 +143,14 @@ def producer_offline(facts: Facts) -> Observed:
         discarded -= int(((every["unknown"] > 0) | others).sum())
     # Producers of the same groups were answering while most checks found no channel.
     busy = next((row for row in rows if row["in_traffic"] * 2 > row["lines"]), None)
-    offline = facts.refs([(busy["file"], busy["line"])]) if busy else refs.quote(facts, empty)
+    connected = facts.refs([(busy["file"], busy["line"])]) if busy else refs.quote(facts, empty)
     values = {
-        **(busy or {}), "checks": checks, "nulls": null.count, "empty": empty.count, "left": left.count, "groups": groups,
+        **(busy or {}), "checks": checks, "nulls": null.count, "empty": empty.count, "left": sum(row["gone"] for row in left), "groups": groups,
         "unreached_checks": checks if looked else None, "discarded": discarded, "pending": states.get("pending"),
     }  # fmt: skip
     quotes = {
-        "checks-unanswered": refs.quote(facts, null or empty), "no-connection": offline,
-        "producer-left": refs.quote(facts, left, 2),
+        "checks-unanswered": refs.quote(facts, null or empty), "no-connection": connected,
+        "producer-left": facts.refs((row["file"], row["line"]) for row in left[:2]),
     }  # fmt: skip
     return Observed(values, quotes, (null or empty).window if empty else None, actors=groups)
 

@@ -73,7 +73,12 @@ class Signs:
 
     @property
     def without_stalls(self) -> bool:
-        return bool(self.refused or self.timed_out or self.slow or self.counted)
+        return bool(self.slow) or self.felt
+
+    @property
+    def felt(self) -> bool:
+        """Whether a send met it: slow writes alone are any synchronous master's (§7.2 of the reference)."""
+        return bool(self.refused or self.timed_out or self.counted)
 
 
 def observe(facts: Facts) -> Observed:
@@ -90,7 +95,10 @@ def observe(facts: Facts) -> Observed:
     # A ledger may not say how its sends failed, or be that of another application.
     busy_sends = counted or int(named.isin(attempts.REFUSALS).sum())
     # With signs of a stall or time-outs the absence of a refusal shows nothing.
-    quiet = not (signs.timed_out or stalls)
+    quiet, slow = (
+        not (signs.timed_out or stalls),
+        bool(signs.slow and (signs.felt or stalls or lookups.is_paste(facts))),
+    )
     would_show = ledger.knows_kinds and quiet and not signs.counted
     few = 0 < busy_sends + ledger.kind_unknown < SEVERAL > (signs.counted or 0)
     rarely = (
@@ -107,7 +115,7 @@ def observe(facts: Facts) -> Observed:
             {"start": f"{s.start.isoformat(timespec='milliseconds')}Z", "seconds": s.seconds, "pauses": s.pauses}
             for s in stalls
         ],
-        "timed_out": signs.timed_out, "timed_out_lines": signs.late.count, "slow": signs.slow.count,
+        "timed_out": signs.timed_out, "timed_out_lines": signs.late.count, "slow": signs.slow.count, "slowed": slow,
         "counted_by_broker": signs.counted, "left_open": left_open[0]["n"] if left_open else 0,
         "attempts_by_kind": attempts.by_kind(facts), "why": whys[0].sentence if whys else None,
         "explanations": [{"why": w.slug, "share": None if w.share is None else round(w.share, 3)} for w in whys],
@@ -121,7 +129,7 @@ def observe(facts: Facts) -> Observed:
         "rarely": attempts.quotes(facts, attempts.REFUSALS, 2) if rarely else (),
         "left-open": [Ref(r["half_file"], OPEN.format_map(r), physical_offset=r["half_offset"]) for r in left_open],
     }
-    observed = Observed(values, quotes, steps=_explanations(whys, bool(refused or signs.slow)))
+    observed = Observed(values, quotes, steps=_explanations(whys, bool(refused or slow)))
     # The first large stretch that is missing in a commit log: what became of a failed send may be written there.
     looked = ledger.lost is None and (refused or signs.late or ledger.sends_failed)
     unseen = brokers.stretches(facts) if looked else []
@@ -131,7 +139,8 @@ def observe(facts: Facts) -> Observed:
     observed.proposed = _fixes(ledger, whys, spared=bool(observed.values["spared"])) if refused else ()
     if happened:
         observed.actors, observed.window = attempts.brokers(facts), busy.window(facts)
-        observed.window_of = ledger.failed["file"].dropna().unique()
+        quoted = (ref.file for each in quotes.values() for ref in each)
+        observed.window_of = {*ledger.failed["file"].dropna(), *quoted}
         unstored = ledger.failed[ledger.failed["originals"] == 0].drop(columns=["originals", "brokers", "identity"])
         observed.tables = {"lost": unstored, "duplicated": ledger.duplicated}
         observed.moments = _moments(ledger, stalls)

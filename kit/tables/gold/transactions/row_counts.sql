@@ -1,14 +1,14 @@
 -- One row: present (boolean: the evidence has a business table), `rows` (keys of the business tables), joined (of these, keys of transactions),
 -- without_message (not of a committed one), pending (of those, of an open one).
 with states as (
-  select r.key, bool_or(t.state = 'committed') as committed, bool_or(t.state = 'pending') as pending
+  select r.key, r.file, bool_or(t.state = 'committed') as committed, bool_or(t.state = 'pending') as pending
   from transaction_rows r join transactions t on t.uniq_key = r.uniq_key
-  where t.state is not null group by r.key
+  where t.state is not null group by r.key, r.file
 ), tables as (
   select count(*) > 0 as present from rows where role = 'business'
 )
 select max(p.present) as present, count(b.key) as `rows`, count(s.key) as joined,
   count_if(b.key is not null and not coalesce(s.committed, false)) as without_message,
   count_if(b.key is not null and not coalesce(s.committed, false) and coalesce(s.pending, false)) as pending
-from tables p left join business_rows b on true left join states s on s.key = b.key
+from tables p left join business_rows b on true left join states s on s.key = b.key and s.file <=> b.file
 order by present

@@ -1,7 +1,8 @@
--- One row per key of the business tables: key, file, line, status (of its first row), named (least UNIQ_KEY that one of its rows names, null: none).
--- Transaction log tables and what consumers recorded are no business rows.
-select key, file, line, status, named from (
-  select key, file, line, status, min(uniq_key) over (partition by key) as named,
-    row_number() over (partition by key order by file nulls first, line nulls first, status nulls first) as nth
-  from rows where role = 'business' and key is not null
+-- One row per key of the business tables, and cluster: key, file, line, status (of its first row), named (least UNIQ_KEY that one of its rows names, null:
+-- none), cluster (`file_clusters`). Transaction log tables and what consumers recorded are no business rows, nor are those of a cluster without a store here.
+select key, file, line, status, named, cluster from (
+  select r.key, r.file, r.line, r.status, c.cluster, min(r.uniq_key) over (partition by r.key, c.cluster) as named,
+    row_number() over (partition by r.key, c.cluster order by r.file nulls first, r.line nulls first, r.status nulls first) as nth
+  from rows r left join file_clusters c on c.file = r.file
+  where r.role = 'business' and r.key is not null and coalesce(c.stored, true)
 ) where nth = 1

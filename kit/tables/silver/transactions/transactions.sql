@@ -91,8 +91,9 @@ with brokers as (
   from stretches
 ), with_rows as (
   select k.id from (
-    select id, explode(split(keys, '\\s+')) as key from transaction_records where half and not renewed
-  ) k join business_rows r on r.key = k.key
+    select t.id, explode(split(t.keys, '\\s+')) as key, c.cluster from transaction_records t left join file_clusters c on c.file = t.file
+    where half and not renewed
+  ) k join business_rows r on r.key = k.key and coalesce(r.cluster = k.cluster, true)
   union
   select m.id from transaction_records m join business_rows r on r.named = m.uniq_key
 )
