@@ -10,7 +10,7 @@ import attrs
 import pandas as pd
 
 from kit.formats.commitlog.schema import promoted
-from kit.inventory import quotes
+from kit.inventory import quotes, zones
 from kit.inventory.model import Ref
 from kit.tables.facts import Facts
 
@@ -52,7 +52,8 @@ def of_rows(rows: Iterable[dict[str, Any]]) -> Seen:
 def of_one_clock(facts: Facts, slug: str) -> Seen:
     """Return where a known text occurs with times of one clock: in files of a known zone, if there are any."""
     rows = [row for row in facts.rows("known_texts") if row["event"] == slug]
-    return of_rows([row for row in rows if row["file"] not in facts.local_files] or rows)
+    local = {item.file for item in facts.zoned.items if zones.unknown(item)}
+    return of_rows([row for row in rows if row["file"] not in local] or rows)
 
 
 def count(facts: Facts, slug: str, source: str) -> int:

@@ -159,9 +159,11 @@ def trace(evidence: Path, ids: tuple[str, ...], json_file: Path | None, **chosen
     from kit.report import console
 
     shared.outside(evidence, json_file)
-    case = shared.open_case(evidence, **chosen)
     given = [shared.standard_input().decode(errors="replace") if each == shared.STDIO else each for each in ids]
     wanted = [line for each in given for line in each.split("\n") if line.strip()]
+    if not wanted:
+        raise shared.Refusal(TEXTS["no_id"].render(chosen["lang"]))
+    case = shared.open_case(evidence, **chosen)
     lives = kit.traces(case, wanted)
     single = len(wanted) == 1
     text = console.life(lives[0], case.lang) if single else console.lives(lives, case.lang)

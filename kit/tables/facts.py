@@ -86,11 +86,6 @@ class Facts:
         """Every file with the zone of its times."""
         return self._case.inventory
 
-    @property
-    def local_files(self) -> frozenset[str]:
-        """The files whose times are local ones of a zone that is not known: joined with nothing."""
-        return self._case.local_files
-
     def has(self, table: str) -> bool:
         """Return whether a table has any row."""
         return self.once(f"has {table}", lambda: self._case.has(table))
