@@ -102,7 +102,8 @@ class Declared:
     def of(cls, name: str) -> Declared:
         drawing, own = figures.drawings().get(name, figures.Drawing()), LABELS.get(f"{name} columns", {})
         heads = COLUMNS | own
-        return cls(LABELS[name], {column: heads[column] for column in drawing.columns or own}, drawing)
+        texts = {"nothing": LABELS["any"]["nothing"], **LABELS[name]}
+        return cls(texts, {column: heads[column] for column in drawing.columns or own}, drawing)
 
     def __getitem__(self, name: str) -> T:
         return self.texts[name]
@@ -135,7 +136,7 @@ class Declared:
 
         `reading`: a sentence, or the values of the declared one; `title`, `alt`: values of these.
         """
-        if frame.empty and "nothing" in self.texts:
+        if frame.empty:
             return self.nothing(lang)
         if isinstance(reading, Mapping):
             reading = self["reading"].say(**reading)

@@ -24,6 +24,7 @@ ABSENT = T("Not answered by this evidence. What would: {needs}.", "这份证据�
 OR = T("{one}, or {other}", "{one}，或{other}")
 ASKED_AS: Final = {**shown_by.REQUESTED_AS, "look-ups": "look-up"}
 NOTHING = T("This evidence has no row that answers this.", "这份证据中没有能回答它的行。")
+NO_ROW = T("no row of this evidence answers this.", "证据中没有能回答它的行。")
 OTHER_COLUMNS = T("The query has other columns now: read the answer yourself.", "查询的列已改变：请自行阅读结果。")
 
 
@@ -36,8 +37,8 @@ class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     no rows do; `absent`: they do not answer), and in the others what fills it.
     """
 
-    nothing: T
     says: dict[str, T]
+    nothing: T = NO_ROW
     shown_by: str = "commitlog"
     so: str = ""
     needs: str = ""
