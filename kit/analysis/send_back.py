@@ -16,6 +16,7 @@ from kit.tables.facts import Facts, memo
 
 REASONS: Final = labels("analysis")["send-backs"]
 """Why a send-back was refused; `unknown`: not known from this evidence."""
+UNANSWERED: Final = ("timeout", "connection")
 
 
 SendBack = SimpleNamespace

@@ -150,8 +150,10 @@ DUMP: Final = "jstack"
 _DUMPED: Final = re.compile(
     r'Full thread dump \S|"[^"]{1,400}" (?:#\d+ |(?:daemon )?(?:os_)?prio=\d|(?:daemon )?Id=\d+ )|java\.lang\.Thread\.State: [A-Z_]+|Locked ownable synchronizers:$|JNI global ref'
 )
-_ALONE: Final = re.compile(r"Linux \d\S* \(.{1,80}\).*\(\d+ CPU\)|(?:Consume TPS|Diff Total|Consume Inflight Total): ")
-"""The first line of sysstat's tools, and what mqadmin prints below a table."""
+_ALONE: Final = re.compile(
+    r"Linux \d\S* \(.{1,80}\).*\(\d+ CPU\)|(?:Consume TPS|Diff Total|Consume Inflight Total|ConsumeType|MessageModel|ConsumeFromWhere): |Below is subscription:"
+)
+"""The first line of sysstat's tools, and what mqadmin prints around its tables."""
 _HEAD: Final = re.compile(r"#\w[\w ()]*(?:\s+#\w[\w ()]*)+$")
 _PAIR: Final = re.compile(r"#(?:brokerName|Master\w+|SyncStateSet\w+)\s+[^\s#]|(?:Not)?InSyncReplica:\s")
 _SECTION: Final = re.compile(r"#(?:Consumer [\w&]+(?: [\w&]+)?|User Consume Info)#$")

@@ -8,6 +8,7 @@ from typing import Final
 
 import attrs
 
+from kit.formats.logs import source_code
 from kit.rocketmq import copied_lines
 
 LONGEST: Final = 20_000
@@ -25,7 +26,7 @@ _DOCKER: Final = re.compile(r'^\{"log":"(.*?)(?:\\r)?(?:\\n)?","stream":"std(?:o
 _QUOTING: Final = re.compile(r"^(?:\s{0,3}[>|│┃＞]\s?)+")
 _FENCE: Final = re.compile(r"^\s*(?:```|~~~)\w*\s*$")
 _CONTAINER: Final = re.compile(
-    r"^(?:[\w.-]{1,60}\s{1,20}\|\s|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)\s(?:std(?:out|err)\s[FP]\s+)?(?=\S))"
+    r"^(?:[\w.-]{1,60}\s{1,20}\|\s|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)\s(?:std(?:out|err)\s[FP]\s+)?(?=\S|\s*(?:at |$)))"
 )
 _PROMPT: Final = re.compile(
     r"^\s*(?:\[?[\w.-]{1,40}@[\w.-]{1,60}[\s:][^\]#$%\n]{0,80}\]?\s?[#$%]|(?:bash|sh)-?[\d.]*[#$]|[$#](?=\s)|(?:PS )?[A-Za-z]:\\[^>\n]{0,80}>)\s*"
@@ -48,7 +49,7 @@ _FAQ: Final = re.compile(
 
 @attrs.frozen
 class Line:
-    """A line of a paste. `number`: from 1; `text`: as printed; `frame`: of a stack trace, or without own meaning."""
+    """A line of a paste. `number`: from 1; `text`: as printed; `frame`: of a stack trace or a program, or without own meaning."""
 
     number: int
     text: str
@@ -89,7 +90,8 @@ def lines(paste: str) -> Iterator[Line]:
             if any(map(str.isalnum, text)) and not _FENCE.match(text):
                 below_frame, source_line = source_line, bool(_PYTHON.match(text))
                 indented = below_frame and one[:1] in (" ", "\t")
-                yield Line(number, text, indented or bool(_FRAME.match(text) or _FAQ.match(text)))
+                empty = _FRAME.match(text) or _FAQ.match(text) or source_code.LINE.match(text)
+                yield Line(number, text, indented or bool(empty))
 
 
 def _whole(lines: list[str]) -> list[str]:
@@ -108,6 +110,6 @@ def _whole(lines: list[str]) -> list[str]:
 def plain(line: str) -> str:
     """Return a line without quoting or prompts around it."""
     text = _COLOUR.sub("", line).replace("\r", "").replace("\ufeff", "").replace("\u00a0", " ").replace("\u200b", "")
-    text = _QUOTING.sub("", text)
+    text = source_code.unescaped(_QUOTING.sub("", text))
     text = _CONTAINER.sub("", copied_lines.bare(text))
     return _PROMPT.sub("", text).strip()

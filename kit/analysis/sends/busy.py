@@ -41,6 +41,8 @@ SLOW: Final = (
     ("flush", "flush-slow", "flush"),
 )
 """Slow appends and flushes in store.log (over 500 ms): explanation, known text, sentence."""
+TIMED: Final = 20_000
+"""Most rows of each kind that `slow_writes` has."""
 AFTER: Final = 1000
 """ms behind a stall in which what queued up in it is still refused or answered."""
 METRICS: Final = ("file", "line", "ts", "origin", "subject", "name", "value")
@@ -64,8 +66,9 @@ def explain(facts: Facts, ledger: sends.Ledger, stalled: list[Any]) -> list[Why]
     gaps = facts("watermark_gaps").sort_values(["start", "file"], ignore_index=True)
     with_stall = [any(s.start < gap.end and s.end > gap.start for s in stalled) for gap in gaps.itertuples()]
     stood = gaps[(gaps["seconds"] >= HOLE) | pd.Series(with_stall, index=gaps.index, dtype=bool)]
+    # A wait that is named comes before a write that took long for it.
     whys = [
-        *_stood(facts, stalled, stood, under_way), *_slow(facts, under_way), *_waits(facts, under_way), *_host(facts),
+        *_stood(facts, stalled, stood, under_way), *_waits(facts, under_way), *_slow(facts, under_way), *_host(facts),
     ]  # fmt: skip
     # That nothing stalled has to be seen: in records and in watermark.log.
     looked = facts.has("messages") and refs.seen(facts, "watermark")
@@ -107,7 +110,9 @@ def _slow(facts: Facts, under_way: pd.DataFrame) -> Iterator[Why]:
             slow = facts("slow_writes").query("event == @event")
             # Whole seconds, written when the append or flush was over.
             ends = [(ms(end), took) for end, took in zip(slow["ts"], slow["cost_ms"], strict=True)]
-            sentence = SAYS[text].say(count=where.count, ms=int(slow["cost_ms"].max()) if len(slow) else None)
+            # A pasted line may have no time, and then is not among them.
+            most = int(slow["cost_ms"].max()) if len(slow) >= min(where.count, TIMED) else None
+            sentence = SAYS[text].say(count=where.count, ms=most)
             covered = share(under_way, [(end - took, end + 1000) for end, took in ends])
             yield Why(slug, sentence, covered, refs.quote(facts, where, 2))
 

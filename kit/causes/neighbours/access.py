@@ -160,8 +160,12 @@ def _unknown(facts: Facts) -> list[dict[str, Any]]:
     rows = facts("unknown_topics")
     rows = rows[~rows["topic"].astype(str).str.startswith(NORMAL)]
     # Only the client's own dispatcher of traces sends to that topic.
-    sent = (rows["event"] == "no-route") & (rows["source"] != "mqadmin") & (rows["topic"] != names.TRACE_TOPIC)
-    sent &= rows["by_send"] | rows["source"].isin(["app", "text"])
+    sent = (
+        (rows["event"] == "no-route")
+        & (rows["source"] != "mqadmin")
+        & (rows["topic"] != names.TRACE_TOPIC)
+        & rows["by_send"]
+    )
     # An application's exception and its client's warning report one send: the fuller log counts.
     sends = rows[sent].groupby(["topic", "source"], dropna=False)["n"].sum().groupby("topic").max()
     of_topic = rows.groupby("topic")

@@ -30,8 +30,9 @@ def observe(facts: Facts) -> Observed:
         "reason": back.reason and send_back.REASONS[back.reason], "printed": printed.count,
         "printed_length": back.printed_length if only_printed else None,
         "refusals": back.refusals, "refused": 0 if only_printed else back.refusals,
-        # Where the client's own re-send failed as well, or carries no TRAN_MSG, nothing became a half message of it.
-        "leads_on": back.resent_failed < back.refusals and not back.cleared,
+        # Where the client's own re-send failed as well, or carries no TRAN_MSG, nothing became a half message of it; a
+        # send-back without an answer was not refused.
+        "leads_on": back.resent_failed < back.refusals and not back.cleared and back.reason not in send_back.UNANSWERED,
     }  # fmt: skip
     quotes = {
         "why-refused": refs.quote(facts, back.printed, 2) if only_printed else back.reason_refs,

@@ -34,12 +34,16 @@ _BLANKS: Final = re.compile(rb"\xc2\xa0|&nbsp;|\xe2\x80\xaf")
 _ENTITY: Final = re.compile(r"&(?:lt|gt|amp|quot|apos|#0?3[49]|#[xX]2[27]);")
 
 
+def unescaped(text: str) -> str:
+    """Return a text without entities of HTML."""
+    return _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
+
+
 def tidied(text: bytes) -> bytes:
     """Return what may be a paste without no-break spaces, entities of HTML and line numbers, lines of source code emptied."""
     if len(text) > MOST:
         return text
-    copied = _ENTITY.sub(lambda entity: html.unescape(entity[0]), _BLANKS.sub(b" ", text).decode("latin-1"))
-    lines = copied_lines.all_bare(copied.split("\n"))
+    lines = copied_lines.all_bare(unescaped(_BLANKS.sub(b" ", text).decode("latin-1")).split("\n"))
     code = {n for n, line in enumerate(lines) if LINE.match(line)}
     comments = [n for n, line in enumerate(lines) if code and _COMMENT.match(line)]
     for n in (*comments, *reversed(comments)):
