@@ -203,7 +203,7 @@ def _weight(text: str) -> int:
 
 def table(found: dict[tuple[str, str, str], list[str]], oldest: str, newest: str) -> str:
     """Return the rows of format_strings.tsv, one a text: each WARN and ERROR text that is no answer or exception as well, and that either no
-    known text names and a problem explains by its class (a routine one only errors of the newest release), or that tells the releases of a broker apart.
+    known text names and a problem explains by its class (a routine one only errors of the newest release), or that tells the releases of a broker apart and is no routine.
     """
     seen: dict[str, str] = {}
     for cls, level, text in found:
@@ -220,10 +220,12 @@ def table(found: dict[tuple[str, str, str], list[str]], oldest: str, newest: str
         since, until = min(printed, key=_number), max(printed, key=_number)
         classes = sorted({cls for cls, _ in places}, key=lambda cls: (cls not in BY_CLASS, cls))
         line = text.replace(VALUE, "7")
-        known = problems_in(line) or event_in(line)
+        problems = problems_in(line)
+        known = problems or event_in(line)
+        routine = bool(problems) and not any(each.remedy or each.seen.cause for each in problems)
         with_class = min((seen[cls] for cls, _ in places), key=_number)
         new = classes[0].startswith(DATED) and since not in (oldest, NEW_IN_5, with_class)
-        told_apart = until != newest or new
+        told_apart = not routine and (until != newest or new)
         levels = "/".join(sorted({level for _, level in places}))
         problem = BY_CLASS.get(classes[0])
         explained = problem and (problem.remedy or ("ERROR" in levels and until == newest))
