@@ -56,7 +56,7 @@ def at(seconds):
 @functools.cache
 def _session():
     """Return one session for all: what a test asks for, it names anew."""
-    return session(os.environ.get("RMQ_KIT_TEST_MASTER"), brief=True)
+    return session(os.environ.get("RMQ_KIT_TEST_MASTER"))
 
 
 @attrs.define(eq=False, slots=False)
