@@ -1,19 +1,25 @@
 -- One row per answer to a check from another host than the one that wrote the half message (ports differ after a reconnect), or from a connection of
--- that host on which only another process wrote half messages (a UNIQ_KEY begins with its process): uniq_key, key, producer_group, answer, address,
--- born_host, row_stands, committed, wrong (boolean), ts, file, line, half_file, half_physical_offset. At most 100,000 rows.
+-- that host on which only another process wrote half messages (a UNIQ_KEY begins with its process) while the first one did, too: else the one was
+-- started again as the other. uniq_key, key, producer_group, answer, address, born_host, row_stands, committed, wrong (boolean), ts, file, line,
+-- half_file, half_physical_offset. At most 100,000 rows.
 -- Wrong: ROLLBACK for a transaction whose row exists or that was committed, unless the group's own hosts answer so too (then the application is at
 -- fault); or never COMMIT, three times at least, where the group's own hosts always do.
-with connections as (
-  select regexp_replace(born_host, '[/\\[\\]]', '') as connection, min(regexp_replace(uniq_key, '.{12}$', '')) as process
-  from transactions group by 1 having count(distinct regexp_replace(uniq_key, '.{12}$', '')) = 1
+with halves as (
+  select regexp_replace(born_host, '[/\\[\\]]', '') as connection, regexp_replace(uniq_key, '.{12}$', '') as process, half_time from transactions
+), processes as (
+  select process, min(half_time) as first, max(half_time) as last from halves group by process
+), connections as (
+  select connection, min(process) as writer from halves group by connection having count(distinct process) = 1
 ), hosts as (
   select a.uniq_key, t.keys as key, t.producer_group, a.answer, a.address, t.born_host, t.with_row as row_stands, t.state = 'committed' as committed, a.ts,
     a.file, a.line, t.half_file, t.half_offset as half_physical_offset,
     lower(regexp_replace(regexp_replace(a.address, ':[0-9]+$', ''), '^[/\\[]+|\\]+$', '')) as asked,
     lower(regexp_replace(regexp_replace(t.born_host, ':[0-9]+$', ''), '^[/\\[]+|\\]+$', '')) as born,
-    c.process <> regexp_replace(t.uniq_key, '.{12}$', '') as beside
+    c.writer <> own.process and its.first <= own.last as beside
   from transaction_answers a join transactions t on t.uniq_key = a.uniq_key
+  left join processes own on own.process = regexp_replace(t.uniq_key, '.{12}$', '')
   left join connections c on c.connection = regexp_replace(a.address, '[/\\[\\]]', '')
+  left join processes its on its.process = c.writer
   where a.from_check and t.state is not null
 ), judged as (
   select *, coalesce(asked <> born, false) or coalesce(beside, false) as away, answer = 'ROLLBACK' and (row_stands or committed) as bad from hosts
