@@ -93,3 +93,12 @@ def test_ten_lines_still_name_it(name, member, words, tmp_path):
     assert found[cause].verdict in ("suspected", "confirmed"), found[cause].steps
     assert confirmed(found) <= {cause}
     assert found[cause].verdict == "confirmed" or found[cause].missing
+
+
+@pytest.mark.recordings
+def test_of_a_failed_lookup_the_error_alone_tells_that_it_took_a_producer_for_a_broker(tmp_path):
+    evidence = recorded.unpack("message-identity", tmp_path)
+    output = evidence / "broker" / "mqadmin" / "queryMsgById-2.txt"
+    output.write_text(output.read_text(encoding="utf-8").partition("\n")[2], encoding="utf-8")
+    found = causes.examine(kit.open_case(evidence, tmp_path / "workspace").facts, "message-identity")
+    assert found.figures["wrong_space_lookups"] == 1

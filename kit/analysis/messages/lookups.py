@@ -134,6 +134,10 @@ def lookups(facts: Facts) -> list[Lookup]:
         named = [known[one.upper()] for one in each.ids if one.upper() in known]
         if named:
             each.wrong = any(kind != wanted for kind in named)
+        elif wanted == "offset" and (prefix := ids.host_prefix(each.address)):
+            # Only the error is left: the address it tried is that of a producer, taken out of one of its UNIQ_KEYs.
+            of_host = facts.answers("records_of_host", prefix=prefix, size=len(prefix) + 16)
+            each.wrong = bool(of_host[0]["n"]) or None
     # Failures that report one already listed are left out: a tool prints and logs the same exception.
     listed = [one for one in every if one.command]
     reported = {one.address or _misread(i) for one in listed for i in (one.ids or ("",))}
