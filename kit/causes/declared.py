@@ -102,7 +102,7 @@ def _step(cause: Cause, text: StepText, conditions: Conditions, observed: Observ
                 quoted = observed.quotes.get(text.id)
                 if quoted is None:
                     quoted = [ref for word in words(needs) for ref in observed.quotes.get(word, ())]
-                sentence, quotes = Filled(claim, observed.values, shown=holds is not None), [*quoted][: text.quotes]
+                sentence, quotes = Filled(claim, observed.values, shown=holds is True), [*quoted][: text.quotes]
                 return [Step(sentence, text.role, holds, quotes, text.id, text.shown_by)]
     if not text.open:
         return []

@@ -14,6 +14,7 @@ import pandas as pd
 
 from kit.analysis import brokers, refs
 from kit.analysis.sends import attempts
+from kit.data import grouped
 from kit.inventory.model import Ref
 from kit.rocketmq import names
 from kit.rocketmq.log_layouts import BROKER_SIDE
@@ -36,7 +37,7 @@ class Ledger:
     """What became of the sends of a case. None: cannot be known from this evidence.
 
     `failed`: the rows of `failed_sends` of its senders, with `originals` and `brokers` (how many; None if unknown).
-    `duplicated`: one row per original that is stored twice. `answered_not_ok`: results other than SEND_OK although the
+    `among`: the sends of the clusters in which one failed. `duplicated`: one row per original that is stored twice. `answered_not_ok`: results other than SEND_OK although the
     message is stored. `whole`: the evidence would show a failed send of another kind (a ledger, the log of a producing
     client or of its application; not a paste).
     """
@@ -44,6 +45,7 @@ class Ledger:
     source: str | None
     failed: pd.DataFrame
     sends: int | None = None
+    among: int | None = None
     sends_failed: int | None = None
     failed_but_stored: int | None = None
     lost: int | None = None
@@ -84,20 +86,24 @@ def ledger(facts: Facts, leave_out: str = "") -> Ledger:
     (another code, no connection). `errors_by_kind` is that of all failed sends.
     """
     listed = facts.has("sends")
-    answers = {row["status"]: row["sends"] for row in facts.rows("send_answers")} if listed else {}
-    count = sum(answers.values()) if listed else None
+    answers = facts.rows("send_answers") if listed else []
+    count = sum(row["sends"] for row in answers) if listed else None
     rows, producer = facts("failed_sends"), attempts.has_producer_log(facts)
     failed = rows[~rows["other"] & (rows["kind"] != leave_out)].drop(columns="other").reset_index(drop=True)
     failed = failed.assign(originals=None, brokers=None)
     if attempts.too_many(facts) or not (listed or len(rows) or producer):
         return Ledger(None, failed, sends=count)
     unknown = int(failed["kind"].isna().sum())
+    clusters = {row["file"]: row["cluster"] for row in facts.rows("file_clusters")}
+    of_failed = {clusters.get(file, "") for file in failed["file"]}
+    not_ok = grouped((row["status"], row["sends"]) for row in answers if row["status"] not in (None, "SEND_OK"))
     sources = set(attempts.entries(facts)["source"].dropna())
     known = Ledger(
         source="ledger" if listed else "logs", failed=failed, sends=count, sends_failed=int(failed["identity"].nunique()),
         errors_by_kind=None if unknown else attempts.counted(rows["kind"]), kind_unknown=unknown,
         whole=listed or producer or not sources.isdisjoint({"app", "client"}),
-        answered_not_ok={status: n for status, n in answers.items() if status not in (None, "SEND_OK")},
+        answered_not_ok={status: sum(each) for status, each in not_ok.items()},
+        among=sum(row["sends"] for row in answers if row["cluster"] in of_failed) if listed else None,
     )  # fmt: skip
     return _settled(facts, known) if facts.has("messages") else known
 

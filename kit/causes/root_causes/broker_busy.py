@@ -108,7 +108,7 @@ def observe(facts: Facts) -> Observed:
     values = {
         "refused": refused.count or None, "kinds": [kind for kind in attempts.REFUSALS if kind in set(named)] or None,
         "would_show": would_show, "rarely": rarely, "busy_sends": busy_sends,
-        "among": ledger.sends if counted else None, "gone": ledger.lost if counted else None,
+        "among": ledger.among if counted else None, "gone": ledger.lost if counted else None,
         "pauses": sum(s.pauses for s in stalls), "stood": round(sum(s.stood for s in stalls), 1),
         "waiters": sum(s.waiters for s in stalls), "stalls": len(stalls), "stall_count": len(stalls),
         "stall_times": [
@@ -175,7 +175,7 @@ def _copied(facts: Facts, refused: refs.Seen) -> bool:
 def _harmless(facts: Facts, ledger: sends.Ledger, busy_sends: int) -> bool:
     """Return whether refused sends are few among many, or may have been repaired by another try, as far as is known."""
     repaired = 0 in (ledger.sends_failed, ledger.lost)
-    sent = ledger.sends or (facts.rows("id_counts")[0]["uniq_keys"] if facts.has("messages") else 0)
+    sent = ledger.among or (facts.rows("id_counts")[0]["uniq_keys"] if facts.has("messages") else 0)
     return repaired or busy_sends * RARE <= sent or ledger.sends is ledger.lost is None
 
 

@@ -3,8 +3,8 @@
 -- (of its failures, if any), name_server (a failed request was one that goes to a name server). At most 20,000 of each event.
 -- A failed connect is printed by the attempt (remoting/netty/NettyRemotingClient.createChannel) and by the exception of the call that waited for it.
 -- What a client was given is printed in brackets (getAndCreateNameserverChannel): a name server, even without a port. `connect to null failed`: no name
--- server could be used, and no address was tried. A look-up by offset id connects to the address in the id, which no broker has to advertise
--- (client/impl/MQAdminImpl.viewMessage); of an id that is none that is no address at all.
+-- server could be used, and no address was tried. What mqadmin could not reach says nothing of clients: a look-up by offset id connects to the address in the id,
+-- which no broker has to advertise (client/impl/MQAdminImpl.viewMessage); of an id that is none that is no address at all.
 with asked as (
   select distinct file, line from entries
   where (array_contains(events, 'client-connect-failed') or array_contains(events, 'client-connect')) and (
@@ -14,8 +14,9 @@ with asked as (
 ), looked_up as (
   select distinct c.file, c.line
   from events c join entries e on c.file = e.file and e.line between c.line - 8 and c.line + 8
-  where c.event = 'client-connect-failed' and array_contains(e.events, 'lookup-failed')
-    and (concat_ws(' ', e.message, e.trace) like '%.viewMessage(%' or e.message like '%QueryMsgByIdSubCommand%')
+  where c.event = 'client-connect-failed' and (
+    array_contains(e.events, 'lookup-failed') and (concat_ws(' ', e.message, e.trace) like '%.viewMessage(%' or e.message like '%QueryMsgByIdSubCommand%')
+    or coalesce(e.source, 'text') in ('mqadmin', 'text') and concat_ws(' ', e.message, e.trace) like '%org.apache.rocketmq.tools.command.%')
 ), connects as (
   select 'connect' as event, e.file, e.source, e.line, min(e.ts) as ts, regexp_replace(regexp_replace(coalesce(
       max(case when e.event = 'client-connect' then coalesce(e.value_address, e.value_address_2) end), max(e.value_address)
