@@ -1,4 +1,4 @@
--- The rows of `store_ends` that are of slaves' stores, all of them where none is known to be a slave's; with host: address and port as an offset id
+-- The rows of `store_ends` that are of slaves' stores, all of them where no slave is known; with host: address and port as an offset id
 -- has them. As many rows as brokers that led.
 with copied as (
   select distinct x.store_host from store_extent x join file_brokers f on f.file = x.file where f.slave
@@ -6,5 +6,5 @@ with copied as (
 select e.*, h.host from store_ends e
 left join copied c on c.store_host = e.store_host
 left join (select distinct store_host, host from store_brokers) h on h.store_host = e.store_host
-where c.store_host is not null or (select count(*) from copied) = 0
+where c.store_host is not null or (select count_if(slave) from file_brokers) = 0
 order by e.store_host
