@@ -163,7 +163,10 @@ _STATUS: Final = re.compile(
 )
 _ROUTE: Final = re.compile(r'\{?\s*"(?:brokerDatas|queueDatas)"\s*:\s*\[')
 """What topicRoute prints as JSON: remoting/protocol/route/TopicRouteData."""
-_NAMED: Final = re.compile(r"(?:\S+:\d+ +)?\w+ *: ?\S|[\"{\[}\]]")
+MESSAGE: Final = "queryMsgBy…"
+_MESSAGE: Final = re.compile(r"(?:OffsetID|Topic): {10,}\S")
+"""How a message begins that mqadmin prints: tools/command/message/QueryMsgByIdSubCommand."""
+_NAMED: Final = re.compile(r"(?:\S+:\d+ +)?\w+ *: ?\S|[A-Z][\w ]+: {2,}\S|[\"{\[}\]]")
 """A line of brokerStatus (tools/command/broker/BrokerStatusSubCommand), or of JSON."""
 _ROW: Final = re.compile(r"[^\s:]+(?: [^\s:]+)?\s{2,}\S|\S+\t\S")
 """Cells with more than one blank between them."""
@@ -179,7 +182,7 @@ def outputs(lines: Sequence[Line]) -> tuple[dict[int, str], frozenset[int]]:
         if head and head != inside:
             begun[line.number] = inside = head
         # A row has two numbers, or cells apart; brokerStatus and topicRoute print names and values, the latter also lines of brackets.
-        form = _NAMED if inside in ("brokerStatus", "topicRoute") else _ROW
+        form = _NAMED if inside in ("brokerStatus", "topicRoute", MESSAGE) else _ROW
         goes_on = (
             inside
             and line.number - last <= 1 + 4 * (inside == "topicRoute")
@@ -202,6 +205,8 @@ def _command(text: str) -> str | None:
         return "brokerStatus"
     if _ROUTE.match(text):
         return "topicRoute"
+    if _MESSAGE.match(text):
+        return MESSAGE
     if not _HEAD.match(text):
         return None
     joined = " ".join(text.split())

@@ -80,12 +80,19 @@ def dialect(head: bytes, *, whole: bool = False) -> Dialect | None:
         if width >= 2 and same + wider >= 0.95 * len(table):
             first = tuple(c.strip() for c in table[0])
             headed = _is_header(first)
-            if not headed and any(cell.count("[") != cell.count("]") for cell in first):
-                return None  # a printed object, split: lines of a log
+            if _is_printed(first):
+                return None
             if headed or width >= 3:
                 names = [name if name and headed else f"c{i}" for i, name in enumerate(first, 1)]
                 return {"delimiter": delimiter, "encoding": codec, "names": names, "headed": headed}
     return None
+
+
+def _is_printed(cells: tuple[str, ...]) -> bool:
+    """Return whether cells are a log's line, split: an object, a sentence in front, or names in front of their values."""
+    named = sum(1 for cell in cells if re.match(r"[A-Za-z][\w ]*[:=]", cell))
+    split = any(cell.count("[") != cell.count("]") for cell in cells)
+    return split or len(cells[0].split()) > 4 or 2 * named >= len(cells)
 
 
 def _is_header(cells: tuple[str, ...]) -> bool:
