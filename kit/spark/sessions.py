@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from kit.evidence import disk
+from kit.evidence.workspace import default_base
 from kit.i18n import Sentence, labels
 from kit.spark import jvm
 
@@ -150,8 +152,14 @@ def _unfit() -> Sentence:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Drop what the JVM prints: it inherits our stderr, and its banners would be in every report and pipe."""
-    stderr, target = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    """Send what the JVM prints to a file: it inherits our stderr, and its banners would be in every report and pipe."""
+    log = default_base() / "spark.log"
+    stderr = os.dup(2)
+    try:
+        disk.private(log.parent)
+        target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    except OSError:
+        target = os.open(os.devnull, os.O_WRONLY)
     try:
         sys.stderr.flush()
         os.dup2(target, 2)
