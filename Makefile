@@ -92,7 +92,7 @@ bench: env $(DEV) $(SPARK) ## speed beside RocketMQ's decoder, DuckDB, polars, S
 	@for each in explain decode logs triage growth; do echo "== $$each"; $(PY) -m benchmarks.$$each; done
 
 spark-test: env $(DEV) $(SPARK) ## what both engines have to answer alike, on Apache Spark (installs it, and a Java where there is none)
-	@$(PY) -m pytest -n 2 -m "apache and not recordings"
+	@$(PY) -m pytest -m "apache and not recordings"
 
 spark-recordings: env $(DEV) $(SPARK) ## eight whole recordings on Apache Spark, minutes long
 	@$(PY) -m pytest -m "apache and recordings"
