@@ -96,7 +96,8 @@ def closing(findings: dict[str, Any], lang: Lang) -> str:
     name = "found" if confirmed else "perhaps" if perhaps else "beside"
     causes = TEXTS[name].say(causes=", ".join(f["cause"] for f in first))
     told = confirmed or first[:1]
-    sentences: list[Sentence | str] = [causes if first else TEXTS["nothing_found"], *(f["summary"] for f in told)]
+    nothing = TEXTS["not_examined" if any(f["verdict"] == "failed" for f in roots) else "nothing_found"]
+    sentences: list[Sentence | str] = [causes if first else nothing, *(f["summary"] for f in told)]
     if first and not perhaps:
         actions = [brief(r["action"]) for f in first for r in f["remedies"][:1]]
         sentences += [TEXTS["do_next"].say(action=action) for action in actions[: len(told)]]

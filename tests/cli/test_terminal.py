@@ -68,6 +68,8 @@ def test_what_holds_is_shown_and_a_confirmed_neighbour_is_the_answer_without_a_r
     *_, root, summary, action, command = filter(None, brief.splitlines())
     assert (root, summary, action) == ("Root cause: broker-busy", "Summary of broker-busy.", "Do next: Move the broker")
     assert command == "Read on: rmq-kit report 'in cident' --out report/"
+    broken = terminal.closing(incidents.findings(incidents.finding("offset-jump", "failed")), "en")
+    assert broken == "No root cause found, but not every cause could be examined."
     # A confirmed neighbour is the answer where no root cause is seen.
     remedy = {"action": "Grant SUB", "why": "", "risk": "", "verify": ""}
     denied = incidents.finding("acl-denied", "confirmed", kind="neighbour", remedies=[remedy])
