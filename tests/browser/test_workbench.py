@@ -181,7 +181,7 @@ def test_a_page_made_of_a_notebook_draws_its_charts_and_is_dark_in_a_dark_window
     published = []
     events = SimpleNamespace(register=lambda *_: None, unregister=lambda *_: None)
     monkeypatch.setattr(prose, "shell", lambda: SimpleNamespace(events=events))
-    monkeypatch.setattr(prose, "_publish", published.append)
+    monkeypatch.setattr(prose, "_publish", lambda data, marks=None: published.append(data))
     prose.speak("20", "en")
     rows = pd.DataFrame({"stage": ["half", "commit"], "records": [3, 2]})
     shown = [new_output("display_data", data=each) for each in (*published, pictures.bars(rows)._repr_mimebundle_())]
