@@ -56,9 +56,9 @@ def all_of(facts: Facts) -> tuple[Broker, ...]:
     own = (row for row in facts.rows("settings") if row["origin"] in ORIGINS and not row["backup"])
     named = grouped((row["file"], (row["name"], (row["value"] or "").strip())) for row in own if row["name"] in ROLE)
     configured = {file: dict(settings) for file, settings in named.items()}
-    stores, elsewhere = _stores(facts), {root: name for root, name, _ in _elsewhere(facts)}
-    roots = sorted(stores or {str(PurePosixPath(file).parent) for file in configured}) + [*elsewhere]
-    stored = addresses(facts) if len(stores) + len(elsewhere) > 1 else {}
+    stores, unstored = _stores(facts), {root: name for root, name, _ in _elsewhere(facts)}
+    roots = sorted(stores or {str(PurePosixPath(file).parent) for file in configured}) + [*unstored]
+    stored = addresses(facts) if len(stores) + len(unstored) > 1 else {}
     brokers: list[Broker] = []
     for root in roots:
         nearest = max((_near(file, root) for file in configured), default=0)
@@ -69,7 +69,7 @@ def all_of(facts: Facts) -> tuple[Broker, ...]:
         # A controller gives the role, and takes it (broker/controller/ReplicasManager).
         given = any(v.get("enableControllerMode") == "true" for v in near)
         slave = any(roles) if roles and not given else None
-        names = {v["brokerName"] for v in near if v.get("brokerName")} | {*filter(None, [elsewhere.get(root)])}
+        names = {v["brokerName"] for v in near if v.get("brokerName")} | {*filter(None, [unstored.get(root)])}
         if len(names) != 1:
             # The only name in mqadmin outputs.
             names = {row["value"] for row in facts.rows("admin_names") if row["name"] == "#Broker Name"}
@@ -77,7 +77,7 @@ def all_of(facts: Facts) -> tuple[Broker, ...]:
         peers, hosts = [broker for broker in brokers if broker.printed == printed], stored.get(root)
         alike = [b.name for b in peers if not hosts or not stored.get(b.root) or stored[b.root] & hosts]
         name = alike[0] if alike else root if peers else printed
-        if root in stores or not elsewhere or peers:
+        if root in stores or not unstored or peers:
             brokers.append(Broker(root, printed, slave, root in stores, bool(near), name))
     return tuple(brokers)
 
@@ -132,14 +132,14 @@ def apart(facts: Facts, one: str, other: str) -> bool:
 
 
 def elsewhere(facts: Facts) -> bool:
-    """Return whether the evidence tells of another cluster, whose store is not here: of a master with a name of one here."""
+    """Return whether the evidence names a master of another cluster: one without a store here, called like one with a store."""
     printed = {None, *(broker.printed for broker in all_of(facts) if broker.stored)}
     return facts.has("messages") and any(row["broker"] in printed for row in facts.rows("unstored_brokers"))
 
 
 def of_each(facts: Facts, files: Iterable[str]) -> bool:
     """Return whether some of these files are there, and of each cluster where brokers of several have one name."""
-    every, seen = all_of(facts), list(files)
+    every, seen = all_of(facts), set(files)
     owners = {owner.name for file in seen if (owner := of_file(facts, file))}
     return bool(seen) and (all(b.name == b.printed for b in every) or owners >= {b.name for b in every})
 

@@ -52,7 +52,7 @@ def of_rows(rows: Iterable[dict[str, Any]]) -> Seen:
 def of_one_clock(facts: Facts, slug: str) -> Seen:
     """Return where a known text occurs with times of one clock: in files of a known zone, if there are any."""
     rows = [row for row in facts.rows("known_texts") if row["event"] == slug]
-    local = {item.file for item in facts.zoned.items if zones.unknown(item)}
+    local = zones.local(facts.zoned.items)
     return of_rows([row for row in rows if row["file"] not in local] or rows)
 
 

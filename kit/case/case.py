@@ -131,7 +131,7 @@ class Case:
         """The files with local times of a host whose zone is not known: with a warning, and joined with nothing."""
         tables = {item.file for item in self.inventory.of_kind(*zones.ROWS)}
         without = {file for file, zone in self.zones.items() if zone is None and file in tables}
-        return frozenset(without | {item.file for item in self.inventory.items if zones.unknown(item)})
+        return frozenset(without | zones.local(self.inventory.items))
 
     @cached_property
     def clock(self) -> Clock:

@@ -97,6 +97,11 @@ def unknown(item: Item) -> bool:
     return item.zone is None and dated and floating(item)
 
 
+def local(items: Iterable[Item]) -> set[str]:
+    """Return the files of which that is so."""
+    return {item.file for item in items if unknown(item)}
+
+
 Windows = list[list[bytes]]
 """The lines of a few stretches spread over a file."""
 

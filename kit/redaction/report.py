@@ -60,7 +60,9 @@ def _write(case: Case, target: Path, out: Path, cause: str) -> None:
         evidence = build.evidence_tables(case)
         # What notebooks show of the evidence: outputs and failures, not their own prose and code.
         cells = [cell for book in books.values() for cell in book.cells]
-        outputs = [[each for each in cell.get("outputs", []) if not _marks(each).get("library")] for cell in cells]
+        outputs = [
+            [each for each in cell.get("outputs", []) if not notebooks.marks(each).get("library")] for cell in cells
+        ]
         outputs += [book.metadata.get(notebooks.KIT, {}).get("failed") for book in books.values()]
         everything = [findings, parameters, options, *outputs, *tables.values(), *evidence.values()]
         paths = {findings["evidence"]["path"], parameters["evidence"], parameters["workspace"], str(Path.home())}
@@ -116,7 +118,7 @@ def _output(
     if "text" in output:
         output["text"] = redactor.text(output["text"])
     data = output.get("data")
-    if data is None or _marks(output).get("library"):
+    if data is None or notebooks.marks(output).get("library"):
         return None
     foreign = data.pop("text/html", None)
     for mime in data:
@@ -125,13 +127,9 @@ def _output(
         data.update({"text/html": drawn(data[TABLE]), "text/plain": spelled(data[TABLE])})
     elif PLOTLY_MIME in data and CHART in data:
         data["text/html"] = offline.drawn(data[PLOTLY_MIME], data[CHART]["alt"], data[CHART]["min_width"])
-    elif foreign and chart and _marks(output).get("twin"):
+    elif foreign and chart and notebooks.marks(output).get("twin"):
         data["text/html"] = drawn(chart["table"], chart["reading"], BEHIND.render(lang))
     return data.get(CHART)
-
-
-def _marks(output: Mapping[str, Any]) -> Mapping[str, Any]:
-    return output.get("metadata", {}).get(notebooks.KIT, {})
 
 
 # --- the names to replace ---------------------------------------------------------------------------------------------

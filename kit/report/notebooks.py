@@ -147,6 +147,12 @@ def _execute(
     return path, book, failures
 
 
+def marks(output: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the kit's own entry in the metadata of an output."""
+    own: dict[str, Any] = output.get("metadata", {}).get(KIT, {})
+    return own
+
+
 def replaced(notebook: nbformat.NotebookNode, name: str, lang: Lang) -> list[Failure]:
     """Replace each failed cell by one sentence; return what failed, including charts and tables."""
     failures = []
@@ -156,7 +162,7 @@ def replaced(notebook: nbformat.NotebookNode, name: str, lang: Lang) -> list[Fai
                 failures.append(Failure.of_output(name, output))
                 sentence = BROKEN.say(type=failures[-1].type).render(lang)
                 cell.outputs[number] = nbformat.v4.new_output("stream", name="stdout", text=sentence)
-            elif broken := output.get("metadata", {}).get(KIT, {}).pop("failure", None):
+            elif broken := marks(output).pop("failure", None):
                 failures.append(Failure(**broken))
     return failures
 
@@ -167,7 +173,7 @@ def settle(notebook: nbformat.NotebookNode, parameters: Mapping[str, Any]) -> No
         each.metadata.pop("papermill", None)
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            cell.outputs = [each for each in cell.outputs if not each.get("metadata", {}).get(KIT, {}).get("passing")]
+            cell.outputs = [each for each in cell.outputs if not marks(each).get("passing")]
         if INJECTED in cell.metadata.get("tags", ()):
             cell.source = _code(parameters)
 
@@ -214,7 +220,7 @@ def _chart(figure: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def _block(output: Mapping[str, Any], name: str) -> dict[str, Any] | None:
-    data, about = output.get("data", {}), output.get("metadata", {}).get(KIT, {})
+    data, about = output.get("data", {}), marks(output)
     if PLOTLY_MIME in data:
         plain = {"title": "", "reading": "", "alt": "", "min_width": 0, "table": None}
         return plain | data.get(CHART, {}) | _chart(data[PLOTLY_MIME], name)

@@ -28,12 +28,9 @@ def send_back_refused(facts: Facts) -> Observed:
     counts: dict[str, int | None] = dict.fromkeys(("refused_send_backs", "failed_resends"))
     if shown_by.has(facts, "consumer's client log"):
         counts = {"refused_send_backs": back.refusals, "failed_resends": back.resent_failed}
-    values, window = (
-        {**counts, "reason": send_back.REASONS[back.reason or "unknown"] if back.refusals else None},
-        back.window,
-    )
+    values = {**counts, "reason": send_back.REASONS[back.reason or "unknown"] if back.refusals else None}
     quotes = {"send-back-refused": back.refs, "re-send-failed": back.resent_refs}
-    return Observed(values, quotes, window if all(counts.values()) else None, actors=back.groups)
+    return Observed(values, quotes, back.window if all(counts.values()) else None, actors=back.groups)
 
 
 def retry_topic_too_long(facts: Facts) -> Observed:

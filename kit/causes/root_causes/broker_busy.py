@@ -95,10 +95,8 @@ def observe(facts: Facts) -> Observed:
     # A ledger may not say how its sends failed, or be that of another application.
     busy_sends = counted or int(named.isin(attempts.REFUSALS).sum())
     # With signs of a stall or time-outs the absence of a refusal shows nothing.
-    quiet, slow = (
-        not (signs.timed_out or stalls),
-        bool(signs.slow and (signs.felt or stalls or lookups.is_paste(facts))),
-    )
+    quiet = not (signs.timed_out or stalls)
+    slow = bool(signs.slow and (signs.felt or stalls or lookups.is_paste(facts)))
     would_show = ledger.knows_kinds and quiet and not signs.counted
     few = 0 < busy_sends + ledger.kind_unknown < SEVERAL > (signs.counted or 0)
     rarely = (
