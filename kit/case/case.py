@@ -24,7 +24,7 @@ from kit.case.progress import Progress
 from kit.evidence import disk
 from kit.evidence import workspace as ws
 from kit.evidence.failure import Failure
-from kit.evidence.files import Refused, notes, readable_again
+from kit.evidence.files import Refused, notes
 from kit.evidence.remote import fetch, is_remote, without_credentials
 from kit.formats import printed_times
 from kit.i18n import Clock, Lang, labels
@@ -145,10 +145,7 @@ class Case:
 
     @cached_property
     def workspace(self) -> ws.Workspace:
-        place = ws.Workspace.for_evidence(self.path, self._base, self.unzoned.content_key, shared=self.shared)
-        items = {item.file: item for item in self.unzoned.items}
-        place.forget_passing(lambda r: r.file in items and readable_again(r, items[r.file].path, items[r.file].bytes))
-        return place
+        return ws.Workspace.for_evidence(self.path, self._base, self.unzoned.content_key, shared=self.shared)
 
     @property
     def shared(self) -> bool:

@@ -7,7 +7,6 @@ import json
 import os
 import re
 import shutil
-import stat
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -16,7 +15,6 @@ from typing import IO, Any, Final
 
 IN_USE: Final = "in-use.lock"
 """A file in the folder of each case and each spool: locked while a process works there."""
-_TEMPORARY: Final = re.compile(r"rmq-kit-run-[a-z0-9_]{8}")
 _NUMBERS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NUMBER: Final = f"(?:{'|'.join(map(str, _NUMBERS))})"
 _FULL: Final = re.compile(
@@ -121,29 +119,14 @@ def lock_now(file: IO[str] | int) -> bool:
 
 @contextlib.contextmanager
 def temporary() -> Iterator[None]:
-    """Let everything this process writes into the temporary directory be in one folder there, gone with the block.
-
-    It is locked as long as the process lives; folders of killed processes are removed first.
-    """
+    """Let everything this process writes into the temporary directory be in one folder there, gone with the block."""
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):
-            root = Path(tempfile.gettempdir())
-            for left in [path for path in root.iterdir() if _TEMPORARY.fullmatch(path.name) and _is_private(path)]:
-                with contextlib.suppress(OSError), unused(left) as is_left:
-                    if is_left:
-                        shutil.rmtree(left, ignore_errors=True)
-            own = Path(tempfile.mkdtemp(prefix="rmq-kit-run-", dir=root))
-            stack.callback(shutil.rmtree, own, ignore_errors=True)
-            stack.enter_context(hold(own))
+            own = tempfile.TemporaryDirectory(prefix="rmq-kit-run-", ignore_cleanup_errors=True)
+            stack.callback(own.cleanup)
             stack.callback(setattr, tempfile, "tempdir", tempfile.tempdir)
-            tempfile.tempdir = str(own)
+            tempfile.tempdir = own.name
         yield
-
-
-def _is_private(path: Path) -> bool:
-    """Return whether it is a folder of this user that nobody else may write: no link, nobody else's."""
-    about = path.lstat()
-    return stat.S_ISDIR(about.st_mode) and about.st_uid == os.geteuid() and not about.st_mode & 0o077
 
 
 def write_text(path: Path, text: str, *, private: bool = False, durable: bool = True) -> None:

@@ -43,8 +43,6 @@ _REASONS: Final[tuple[tuple[type[BaseException], str], ...]] = (
 
 LARGEST: Final = 1 << 31
 """Bytes of a file of a store: its size is an int32."""
-_PASSING: Final = frozenset({"removed", "shrunk", "unreadable", "memory", "space"})
-"""Temporary reasons (an unavailable network drive, a permission granted later), not in the file's content."""
 _NOTE: Final = "_unread-"
 """How notes in a table's folder begin; Spark and Arrow ignore files that begin with an underscore."""
 log = logging.getLogger(__name__)
@@ -80,20 +78,14 @@ class Refused:
     reason: str
     detail: str = attrs.field(default="", converter=_writable)
 
+    @property
+    def passing(self) -> bool:
+        """Whether the reason may pass: it is not in the content of the file."""
+        return self.reason in ("removed", "shrunk", "unreadable", "memory", "space")
+
     def say(self, lang: Lang = "en") -> str:
         why = REASONS[self.reason].render(lang)
         return f"{why} ({self.detail})" if self.detail else why
-
-
-def readable_again(refused: Refused, path: Path | str, size: int = 0) -> bool:
-    """Return whether a file that could not be read can be read now. `size`: its minimum size."""
-    if refused.reason not in _PASSING:
-        return False
-    try:
-        with open_raw(path) as file:
-            return os.fstat(file.fileno()).st_size >= size and (not size or len(file.read(1)) == 1)
-    except OSError:
-        return False
 
 
 def refusal(file: str, error: Exception) -> Refused:

@@ -16,7 +16,7 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import IO, Any, Final
@@ -24,7 +24,7 @@ from typing import IO, Any, Final
 import attrs
 
 from kit.evidence import disk
-from kit.evidence.files import Refused, notes, valid_text
+from kit.evidence.files import notes, valid_text
 from kit.i18n import Lang, labels
 
 DONE: Final = "_SUCCESS"
@@ -117,6 +117,8 @@ class Workspace:
             folder.mkdir(parents=True, exist_ok=True)
         place = cls(folder, shared, disk.hold(folder))
         place.write_json("about", {"evidence": valid_text(str(evidence.resolve())), "content_key": content_key})
+        if RUN not in os.environ:  # else others read them
+            place.forget_passing()
         return place
 
     def table(self, name: str) -> Path | None:
@@ -157,13 +159,14 @@ class Workspace:
     def write_json(self, name: str, value: Any) -> None:
         disk.write_text(self.folder / f"{name}.json", json.dumps(value, ensure_ascii=False), private=not self.shared)
 
-    def forget_passing(self, readable: Callable[[Refused], bool]) -> None:
-        """Remove tables that lack a file which can be read now, and all results. Not within a run: others read them."""
-        if RUN in os.environ:
-            return
-        stale = [folder for folder in self.tables.glob("*-*") if any(map(readable, notes(folder)))]
-        for name in [*(folder.name for folder in stale), *(["results"] if stale else [])]:
-            self.forget(name)
+    def forget_passing(self) -> None:
+        """Remove tables that lack a file for a reason that may have passed, such as a drive that was away, and all
+        results.
+        """
+        for folder in self.tables.glob("*-*"):
+            if any(refused.passing for refused in notes(folder)):
+                self.forget(folder.name)
+                self.forget("results")
 
     def forget(self, name: str) -> None:
         """Remove a table, so that it is built again the next time."""

@@ -13,6 +13,7 @@ import signal
 import sys
 import threading
 import time
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -53,7 +54,10 @@ def session(address: str | None = None) -> SparkSession:
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
-    _no_doctests()
+    main = sys.modules["__main__"]
+    if main.__spec__ is None and not hasattr(main, "__file__"):
+        # `python -c`: PySpark's client takes a main module of that kind for its doctests, and exits.
+        main.__spec__ = ModuleSpec("__main__", None)
     _no_shell()
     from pyspark.sql.connect.client import DefaultChannelBuilder
     from pyspark.sql.connect.client.retries import DefaultPolicy
@@ -82,23 +86,10 @@ def session(address: str | None = None) -> SparkSession:
     return spark
 
 
-def _no_doctests() -> None:
-    """Let PySpark's client start in `python -c`: it takes a main module without a file for its doctests, and exits."""
-    main = sys.modules["__main__"]
-    if main.__spec__ is not None or hasattr(main, "__file__") or hasattr(sys, "ps1"):
-        return
-    sys.ps1 = ""
-    try:
-        from pyspark.sql.connect import utils
-    finally:
-        del sys.ps1
-    utils.check_dependencies = lambda: None  # asked again by each of its modules
-
-
 def _no_shell() -> None:
     """Keep PySpark's client from loading IPython, a fifth of a second, for a progress bar that is never shown."""
     terminal = "IPython.utils.terminal"
-    if "IPython" in sys.modules or terminal in sys.modules:
+    if terminal in sys.modules:
         return
     sys.modules[terminal] = None  # type: ignore[assignment]
     try:

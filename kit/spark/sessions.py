@@ -9,9 +9,10 @@ import signal
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from kit.evidence import disk
 from kit.evidence.workspace import default_base
@@ -232,8 +233,6 @@ PATIENCE: Final = 10.0
 """How many seconds Java has to confirm that it cancelled its jobs."""
 PREPARES: Final = 5.0
 """How many seconds Java has to begin a job."""
-TRIES: Final = 10
-"""How often a connection to Java is tried."""
 
 
 def cancel(spark: SparkSession) -> None:
@@ -246,7 +245,7 @@ def cancel(spark: SparkSession) -> None:
 
 def _cancel_jobs(context: SparkContext) -> None:
     """Cancel every job; a signal handler may call it. The calling thread no longer waits for its answer."""
-    waits = _waits_for_java()
+    waits = any(frame.f_globals.get("__name__", "").startswith("py4j.") for frame, _ in traceback.walk_stack(None))
 
     def ask() -> None:
         until = time.monotonic() + PREPARES
@@ -260,32 +259,6 @@ def _cancel_jobs(context: SparkContext) -> None:
     asking = threading.Thread(target=ask, name="spark-cancel", daemon=True)
     asking.start()
     asking.join(PATIENCE)
-    client = getattr(context._gateway, "_gateway_client", None)
-    if client is not None and hasattr(client, "get_thread_connection"):
-        _reconnect(client)
-
-
-def _waits_for_java() -> bool:
-    """Return whether this thread was interrupted while it waited for an answer from Java."""
-    frame: Any = sys._getframe()
-    while frame is not None and not frame.f_globals.get("__name__", "").startswith("py4j."):
-        frame = frame.f_back
-    return frame is not None
-
-
-def _reconnect(client: Any) -> None:
-    """Give this thread a new connection. With the old one open Py4J would meet the KeyboardInterrupt by shutting down
-    all idle connections, those of other threads too.
-    """
-    from py4j.protocol import Py4JError
-
-    if (waiting := client.get_thread_connection()) is not None:
-        waiting.close()
-    for left in reversed(range(TRIES)):
-        try:
-            client.deque.append(client._create_new_connection())
-            return
-        except (Py4JError, OSError):
-            # Java sometimes closes a connection that is opened while it ends another.
-            client.thread_connection.connection = None
-            time.sleep(0.1 if left else 0)
+    # With it open Py4J would meet the KeyboardInterrupt by shutting down all idle ones, those of other threads too.
+    if (client := context._gateway) is not None and (own := client._gateway_client.get_thread_connection()) is not None:
+        own.close()

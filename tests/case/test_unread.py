@@ -216,17 +216,13 @@ def test_a_drive_that_was_away_is_asked_again(evidence, monkeypatch):
     assert again.workspace.table("results/earlier") is None
 
 
-@pytest.mark.parametrize("how", ["still away", "in a notebook of a run"])
-def test_what_is_not_asked_again_stays_as_it_is(evidence, monkeypatch, how):
+def test_what_is_not_asked_again_in_a_notebook_of_a_run_stays_as_it_is(evidence, monkeypatch):
     case = opened(evidence)
     case.zones  # noqa: B018
     with monkeypatch.context() as broken:
         broken.setattr(segments, "messages", failing(segments.messages))
         before = case.folder("messages").stat().st_ino
-    if how == "still away":
-        monkeypatch.setattr("kit.case.case.readable_again", lambda *_: False)
-    else:
-        monkeypatch.setenv(workspace.RUN, "run")
+    monkeypatch.setenv(workspace.RUN, "run")
     assert opened(evidence).folder("messages").stat().st_ino == before
 
 
