@@ -26,8 +26,10 @@ def classpath() -> str | None:
     return f"{folder}:{path}"
 
 
-def decode(path: str, files: list[Path], threads: int, rounds: int) -> list[tuple[int, int, float]]:
-    """Return (records, bytes, seconds) for each round in one JVM: the first ones are cold."""
-    command = ["java", "-Xmx4g", "-cp", path, "DecodeBench", str(threads), str(rounds), *map(str, files)]
+def decode(path: str, work: str, files: list[Path], threads: int, rounds: int) -> list[tuple[int, int, float]]:
+    """Return (records, bytes, seconds) for each round in one JVM: the first ones are cold. `work`: "decode", or "read"
+    for what the kit does too.
+    """
+    command = ["java", "-Xmx4g", "-cp", path, "DecodeBench", work, str(threads), str(rounds), *map(str, files)]
     said = subprocess.run(command, check=True, capture_output=True, text=True)
     return [(int(a), int(b), float(c)) for _, a, b, c in (line.split() for line in said.stdout.splitlines())]
