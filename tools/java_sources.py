@@ -157,7 +157,7 @@ def releases(roots: dict[str, Iterable[Call]]) -> dict[tuple[str, str, str], lis
     return found
 
 
-MODULES: Final = ("acl", "auth", "broker", "client", "common", "controller", "namesrv", "proxy", "remoting", "store")
+MODULES: Final = ("broker", "client", "common", "controller", "namesrv", "proxy", "remoting", "store")
 HEAVIEST_LEFT_OUT: Final = 20
 """Characters of text up to which a template is ordinary English."""
 NEW_IN_5: Final = "5.0.0"
@@ -203,7 +203,8 @@ def _weight(text: str) -> int:
 
 def table(found: dict[tuple[str, str, str], list[str]], oldest: str, newest: str) -> str:
     """Return the rows of format_strings.tsv, one a text: each WARN and ERROR text that is no answer or exception as well, and that either no
-    known text names and a problem explains by its class (a routine one only errors of the newest release), or that tells the releases of a broker apart and is no routine.
+    known text names and a problem explains by its class (a routine one only errors of the newest release, one of clients, proxies, controllers
+    and name servers no warnings), or that tells the releases of a broker apart and is no routine.
     """
     seen: dict[str, str] = {}
     for cls, level, text in found:
@@ -224,11 +225,13 @@ def table(found: dict[tuple[str, str, str], list[str]], oldest: str, newest: str
         known = problems or event_in(line)
         routine = bool(problems) and not any(each.remedy or each.seen.cause for each in problems)
         with_class = min((seen[cls] for cls, _ in places), key=_number)
-        new = classes[0].startswith(DATED) and since not in (oldest, NEW_IN_5, with_class)
-        told_apart = not routine and (until != newest or new)
+        dated = classes[0].startswith(DATED)
+        told_apart = not routine and (until != newest or (dated and since not in (oldest, NEW_IN_5, with_class)))
         levels = "/".join(sorted({level for _, level in places}))
         problem = BY_CLASS.get(classes[0])
-        explained = problem and (problem.remedy or ("ERROR" in levels and until == newest))
+        explained = (
+            problem and (problem.remedy or until == newest) and ("ERROR" in levels or (dated and problem.remedy))
+        )
         if classes[0].partition("/")[0] in MODULES and (told_apart if known else explained):
             bounds = ("" if since == oldest else since, "" if until == newest else until)
             if known:
