@@ -83,15 +83,6 @@ def _by_clock(text: str, lang: Lang) -> str:
     return _UTC.sub(LOCAL[clock][lang], text) if isinstance(clock, str) else text
 
 
-def own_time(at: dt.datetime) -> dt.datetime | None:
-    """Return a time in the zone that sentences give times in, None if that is UTC or not known."""
-    clock = CLOCK.get()
-    if clock is None or isinstance(clock, str):
-        return None
-    own = at.astimezone(clock)
-    return own if own.utcoffset() else None
-
-
 @contextlib.contextmanager
 def on_clock(clock: Clock) -> Iterator[None]:
     """Say times by this clock in the block."""
@@ -167,8 +158,9 @@ def _plain(value: Any, lang: Lang) -> str:
 def _time(at: dt.datetime, lang: Lang, *, also_utc: bool = True) -> str:
     """Return a time (naive: UTC) by the clock: in UTC, or `2026-11-20 22:34:20 +08:00 (14:34:20 UTC)`."""
     utc = (at if at.tzinfo else at.replace(tzinfo=dt.UTC)).astimezone(dt.UTC)
-    own = own_time(utc)
-    if own is None:
+    clock = CLOCK.get()
+    own = utc.astimezone(clock) if isinstance(clock, dt.tzinfo) else utc
+    if not own.utcoffset():
         return _by_clock(f"{utc:%Y-%m-%d %H:%M:%S} UTC", lang)
     text = f"{own:%Y-%m-%d %H:%M:%S} {offset(own)}"
     there = f"{utc:%H:%M:%S} UTC" if utc.date() == own.date() else f"{utc:%Y-%m-%d %H:%M:%S} UTC"

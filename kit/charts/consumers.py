@@ -17,6 +17,7 @@ CONNECTS = Declared.of("connects")
 MOST: Final = 60
 """Most queues drawn; the table has all."""
 REBALANCE: Final = pd.Timedelta(seconds=20)
+"""How long two processes may both seem to hold a queue that changes hands."""
 
 
 def lag(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
@@ -51,16 +52,11 @@ def owners(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     shared = posixpath.commonpath(places) if len(places) > 1 else posixpath.dirname(places[0])
     short = [posixpath.relpath(place, shared or ".") if place != shared else place for place in known["place"]]
     bars = known.assign(begin=begin, end=end, queue=known["topic"] + " " + known["queue_id"].astype(str))
-    several = sum(_together(part) for _, part in bars.groupby("queue"))
+    pairs = bars.merge(bars, on="queue")
+    both = pairs[["end_x", "end_y"]].min(axis=1) - pairs[["begin_x", "begin_y"]].max(axis=1)
+    several = pairs["queue"][(pairs["place_x"] != pairs["place_y"]) & (both > REBALANCE)].nunique()
     values = {"several": several, "queues": bars["queue"].nunique()}
     return OWNERS.chart(known, lang, values, OWNERS.figure(bars.assign(process=short), lang))
-
-
-def _together(queue: pd.DataFrame) -> bool:
-    """Return whether two processes held a queue at the same time, for longer than a rebalance takes."""
-    pairs = queue.merge(queue, how="cross")
-    both = pairs[["end_x", "end_y"]].min(axis=1) - pairs[["begin_x", "begin_y"]].max(axis=1)
-    return bool(((pairs["place_x"] != pairs["place_y"]) & (both > REBALANCE)).any())
 
 
 def handled(frame: pd.DataFrame, lang: Lang = "en") -> Chart:

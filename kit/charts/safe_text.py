@@ -14,17 +14,13 @@ _LONG_NAME: Final = re.compile(r"`[^`\n]*`|[\w%|.@#-]{61,}", re.ASCII)
 _ENTITIES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;"})
 
 
-def _visible(hit: re.Match[str]) -> str:
-    code = ord(hit.group())
-    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
-
-
 def clean(value: Any, limit: int | None = None) -> str:
     r"""Return `value` as text in which control, zero-width and bidi characters are spelled out (`\x1b`, `\u202e`).
 
     They are not dropped: that somebody planted them is evidence too. `limit`: longest result, an ellipsis marks a cut.
     """
-    text = _ACTING.sub(_visible, str(value).replace("\r\n", "\n"))
+    plain = str(value).replace("\r\n", "\n")
+    text = _ACTING.sub(lambda hit: f"\\x{ord(hit[0]):02x}" if hit[0] < "\u0100" else f"\\u{ord(hit[0]):04x}", plain)
     return text if limit is None or len(text) <= limit else text[: max(1, limit - 1)] + "…"
 
 

@@ -76,7 +76,8 @@ def refused(error: Exception, ctx: click.Context) -> str | None:
     if disk.is_full(error):
         places = [place for place in (ctx.meta.get("out"), ctx.meta.get("workspace") or ws.default_base()) if place]
         place = getattr(error, "filename", None) or min(places, key=disk.free)
-        if isinstance(error, OSError) and not error.filename and _printing(error):
+        last = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)][-1]
+        if isinstance(error, OSError) and not error.filename and last.co_qualname == click.echo.__qualname__:
             place = TEXTS["output"].render(spoken())
         return TEXTS["full"].say(path=str(place)).render(spoken())
     if isinstance(error, MemoryError):
@@ -84,12 +85,6 @@ def refused(error: Exception, ctx: click.Context) -> str | None:
     if isinstance(error, OSError) and error.errno in PLACES and error.filename:
         return f"{error.filename}: {error.strerror}"
     return None
-
-
-def _printing(error: BaseException) -> bool:
-    """Return whether an error came from printing."""
-    frames = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
-    return frames[-1].co_qualname == click.echo.__qualname__
 
 
 def bug(error: Exception, ctx: click.Context) -> str:
@@ -131,5 +126,4 @@ for command in (*evidence.COMMANDS, *offline.COMMANDS, *lab.COMMANDS, *watch.COM
 
 
 def main() -> None:
-    """Entry point."""
     cli(prog_name="rmq-kit")

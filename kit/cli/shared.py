@@ -101,11 +101,6 @@ def _standard_input(ctx: click.Context) -> Path:
     return path
 
 
-def standard_input() -> bytes:
-    """Return what is on standard input: nothing where it is closed."""
-    return sys.stdin.buffer.read() if sys.stdin else b""
-
-
 def declared() -> dict[str, Any]:
     """Return the options that the user declared once, in `config.toml`. Refuse a file that is no TOML."""
     path = Path(click.get_app_dir("rmq-kit", force_posix=False), "config.toml")

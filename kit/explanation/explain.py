@@ -90,7 +90,9 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
         problems = catalogue.problems_in(line.text + "\n")
         meanings: list[Meaning] = []
         if line.frame and not own:
-            meanings = [_problem(line.text, each) for each in problems if each.in_frame(line.text)]
+            # Of a frame only texts that are about frames: a method with the file behind it.
+            about = [p for p in problems if any(text.endswith(".java") and text in line.text for text in p.texts)]
+            meanings = [_problem(line.text, each) for each in about]
         elif line.number in outputs and not problems:
             meanings = [_output(outputs[line.number])]
         elif line.number in reasons:

@@ -95,14 +95,12 @@ def _write(case: Case, target: Path, out: Path, cause: str) -> None:
 
 def notebook(redactor: Redactor, book: nbformat.NotebookNode, parameters: Mapping[str, Any], lang: Lang) -> None:
     """Replace originals in an executed notebook, in place; HTML is drawn anew from the tables beside it."""
-    from papermill.translators import PythonTranslator
-
     about = book.metadata.get(notebooks.KIT, {})
     if about.get("failed"):
         about["failed"] = redactor.text(about["failed"])
     for cell in book.cells:
-        if "injected-parameters" in cell.metadata.get("tags", ()):
-            cell.source = PythonTranslator.codify(parameters)
+        if notebooks.INJECTED in cell.metadata.get("tags", ()):
+            cell.source = notebooks.code(parameters)
         chart: dict[str, Any] | None = None
         for one in cell.get("outputs", ()):
             chart = _output(redactor, one, chart, lang) or chart

@@ -102,8 +102,10 @@ def postmortem(case: Case, out: Path, notes: Path | None, title: str = "") -> Pa
         content = manifest(findings, {**options, "lang": case.lang}, [done], notes)
         causes = (f["title"] for f in findings["findings"] if f["cause"] in findings["root_causes"])
         title = title or " · ".join(causes) or html.PAGE["no_cause"].in_(case.lang)
-        story = notebooks.story(done, shift=0)
-        page = html.notebook(story, findings, title, case.lang, options, content["manifest_sha256"])
+        page = html.shell(
+            "notebook.html.j2", findings, case.lang, options, content["manifest_sha256"], "postmortem",
+            title=title, stories=[notebooks.story(done, shift=0)],
+        )  # fmt: skip
         _written(folder, name, page, content)
     return out / name
 

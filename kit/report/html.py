@@ -68,13 +68,6 @@ def shell(
     )
 
 
-def notebook(
-    story: Story, findings: Mapping[str, Any], title: str, lang: Lang, options: Mapping[str, Any], manifest_hash: str
-) -> str:
-    """Return an executed notebook as a page of its own."""
-    return shell("notebook.html.j2", findings, lang, options, manifest_hash, "postmortem", title=title, stories=[story])
-
-
 def render(
     findings: Mapping[str, Any],
     tables: Mapping[str, pd.DataFrame],

@@ -65,13 +65,14 @@ def localise(notebook: nbformat.NotebookNode, lang: Lang) -> nbformat.NotebookNo
 
 def parameterised(notebook: nbformat.NotebookNode, parameters: Mapping[str, Any]) -> nbformat.NotebookNode:
     """Add the cell that sets these parameters, behind the one that declares them."""
-    cell = nbformat.v4.new_code_cell(_code(parameters), metadata={"tags": [INJECTED]}, id=INJECTED)
+    cell = nbformat.v4.new_code_cell(code(parameters), metadata={"tags": [INJECTED]}, id=INJECTED)
     tagged = (n for n, cell in enumerate(notebook.cells) if "parameters" in cell.metadata.get("tags", ()))
     notebook.cells.insert(next(tagged, -1) + 1, cell)
     return notebook
 
 
-def _code(parameters: Mapping[str, Any]) -> str:
+def code(parameters: Mapping[str, Any]) -> str:
+    """Return the source of the cell that sets parameters."""
     from papermill.translators import PythonTranslator
 
     return str(PythonTranslator.codify(dict(parameters)))
@@ -175,7 +176,7 @@ def settle(notebook: nbformat.NotebookNode, parameters: Mapping[str, Any]) -> No
         if cell.cell_type == "code":
             cell.outputs = [each for each in cell.outputs if not marks(each).get("passing")]
         if INJECTED in cell.metadata.get("tags", ()):
-            cell.source = _code(parameters)
+            cell.source = code(parameters)
 
 
 @attrs.frozen
@@ -216,7 +217,8 @@ def chart_block(chart: Chart, name: str) -> dict[str, Any]:
 
 
 def _chart(figure: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return {"kind": "chart", "id": f"chart-{name}", "figure": embed(figure)}
+    drawn = offline.script_safe({part: figure[part] for part in ("data", "layout")})
+    return {"kind": "chart", "id": f"chart-{name}", "figure": Markup(drawn)}
 
 
 def _block(output: Mapping[str, Any], name: str) -> dict[str, Any] | None:
@@ -233,11 +235,6 @@ def _block(output: Mapping[str, Any], name: str) -> dict[str, Any] | None:
         lines = (Markup("<p>{}</p>").format(clean(line)) for line in text.splitlines())
         return {"kind": "markdown", "html": Markup("\n").join(lines)}
     return {"kind": "text", "text": text}
-
-
-def embed(figure: Mapping[str, Any]) -> Markup:
-    """Return a figure as JSON that nothing in it can close a `<script>` with."""
-    return Markup(offline.script_safe({name: figure[name] for name in ("data", "layout")}))
 
 
 class _Plain(mistune.HTMLRenderer):

@@ -216,10 +216,6 @@ class Problem(KnownText, frozen=True, kw_only=True):
         """Return whether a log entry holds one of the texts and is not one of the normal ones."""
         return bool(self.compiled.search(text)) and not (self.normal and self.normal.search(text))
 
-    def in_frame(self, line: str) -> bool:
-        """Return whether a stack trace frame holds a text that is about frames: a method with the file behind it."""
-        return any(text.endswith(".java") and text in line for text in self.texts)
-
 
 def _rows() -> Iterator[Event | Problem]:
     """Yield the rows of every file. Raise `ValueError`, which names file and slug, for what is no row."""

@@ -8,6 +8,7 @@ by functions named after what the broker does with it: `prepared`, `put_back`, `
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
@@ -175,11 +176,8 @@ def zlib_bound(raw: int) -> int:
 
 def max_message_size(stored: int) -> int:
     """Return N for setMaxMessageSize(N), which checks the raw body: the largest stored in `stored` bytes."""
-    low, high = 0, max(stored, 0)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if zlib_bound(middle) <= stored else (low, middle - 1)
-    return low if low >= COMPRESS_FROM else max(0, min(stored, COMPRESS_FROM - 1))
+    raw = bisect.bisect_right(range(max(stored, 0)), stored, key=zlib_bound) - 1
+    return raw if raw >= COMPRESS_FROM else max(0, min(stored, COMPRESS_FROM - 1))
 
 
 # --- every rewrite of one message -------------------------------------------------------------------------------------

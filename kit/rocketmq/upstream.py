@@ -51,15 +51,10 @@ class FormatString:
     def releases(self) -> str:
         return span(self.since, self.until)
 
-    def in_line(self, line: str) -> bool:
-        """Return whether the parts are in the line, in order."""
-        at = 0
-        for piece in self.pieces:
-            start = line.find(piece, at)
-            if start < 0:
-                return False
-            at = start + len(piece)
-        return True
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """What finds the parts in a line, in order."""
+        return re.compile(".*?".join(map(re.escape, self.pieces)), re.DOTALL)
 
 
 @cache
@@ -76,7 +71,7 @@ def _search() -> AhoCorasick:
 def find(line: str) -> FormatString | None:
     """Return the text that is in a line, that with most characters."""
     numbers = {number for number, _, _ in _search().find_matches_as_indexes(line, overlapping=True)}
-    matches = [each for each in map(format_strings().__getitem__, sorted(numbers)) if each.in_line(line)]
+    matches = [each for each in map(format_strings().__getitem__, sorted(numbers)) if each.pattern.search(line)]
     return max(matches, key=lambda each: sum(map(len, each.pieces)), default=None)
 
 

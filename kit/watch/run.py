@@ -172,14 +172,12 @@ COUNTED: Final = {
 
 
 def alert_line(alert: dict[str, Any], lang: Lang) -> str:
-    """Return an alert as one line."""
     places = [f"{ref['file']}:{ref.get('line', ref.get('physical_offset'))}" for ref in alert["evidence"]]
     values = {name: alert[name] for name in ("severity", "cause", "summary")}
     return VIEW["alert"].say(time=alert["time"][11:19], where=" ".join(places), **values).render(lang)
 
 
 def line(watch: Watch, lang: Lang) -> str:
-    """Return the current figures."""
     figures = watch.figures
     seen = figures.signs | Counter({STAGE + stage: count for stage, count in figures.stages.items()})
     counts = {name: sum(seen[each] for each in signs) for name, signs in COUNTED.items()} | {

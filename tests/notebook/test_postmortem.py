@@ -133,7 +133,8 @@ def page(folder, text, monkeypatch, lang="en"):
             cell.outputs = [new_output("display_data", data=o._repr_mimebundle_(), metadata=about) for o, about in each]
     nbformat.write(new_notebook(cells=[new_markdown_cell("# T"), *book.cells]), folder / "90.ipynb")
     story = notebooks.story(folder / "90.ipynb", shift=0)
-    return html.notebook(story, inquiry.findings, "Title", lang, {"notes": "notes.yaml"}, "0")
+    about = {"title": "Title", "stories": [story]}
+    return html.shell("notebook.html.j2", inquiry.findings, lang, {"notes": "notes.yaml"}, "0", "postmortem", **about)
 
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'{{ 7 * 7 }}{% raw %}</script><script>alert(2)</script>$x$\u202e[link](javascript:alert(3))\x85"

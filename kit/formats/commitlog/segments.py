@@ -15,6 +15,7 @@ import pyarrow as pa
 from attrs import evolve
 
 from kit.evidence.files import Shrunk, open_raw, stretches
+from kit.formats import values
 from kit.formats.commitlog import batches, records, walk
 from kit.formats.commitlog.schema import PAD, SKIPPED, File, Wanted
 from kit.rocketmq import binary_format as f
@@ -153,12 +154,7 @@ def skipped(file: File, start: int, stop: int) -> Iterator[pa.RecordBatch]:
                 merged[-1] = (merged[-1][0], gap[1], gap[2])
             else:
                 merged.append(gap)
-    for first in range(0, len(merged), BATCH_ROWS):
-        part = merged[first : first + BATCH_ROWS]
-        begins, ends, reasons = zip(*part, strict=True)
-        yield pa.RecordBatch.from_arrays(
-            [pa.repeat(file.file, len(part)), pa.array(begins), pa.array(ends), pa.array(reasons)], schema=SKIPPED
-        )
+    yield from values.batches((dict(zip(SKIPPED.names, (file.file, *gap), strict=True)) for gap in merged), SKIPPED)
 
 
 # --- files that are still being written -------------------------------------------------------------------------------

@@ -10,11 +10,11 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
+from kit.formats import values
 from kit.formats.commitlog import batches, segments
 from kit.formats.commitlog.schema import TRACES, File, Wanted
 from kit.formats.patterns import forms
 from kit.formats.printed_times import NANO_LAST_MS
-from kit.formats.values import integer
 from kit.rocketmq import binary_format as f
 
 _LAYOUTS: Final = forms("trace_contexts")
@@ -62,8 +62,8 @@ def _value(name: str, text: str) -> Any:
     if kind == pa.bool_():
         return {"true": True, "false": False}.get(text.lower())
     if name != "time":
-        return integer(text, kind.bit_width)
-    ms = integer(text)
+        return values.integer(text, kind.bit_width)
+    ms = values.integer(text)
     return None if ms is None or not 0 <= ms <= NANO_LAST_MS else 1000 * ms
 
 
@@ -78,5 +78,4 @@ def trace_rows(file: File, start: int, stop: int) -> Iterator[pa.RecordBatch]:
             place = {"file": file.file, "physical_offset": int(rows.records["physical_offset"][row])}
             each = [{"problem": "body"}] if body is None else contexts(body.decode("utf-8", "replace"))
             out += [context | place for context in each]
-        for first in range(0, len(out), segments.BATCH_ROWS):
-            yield pa.RecordBatch.from_pylist(out[first : first + segments.BATCH_ROWS], schema=TRACES)
+        yield from values.batches(out, TRACES)
