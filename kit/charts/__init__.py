@@ -114,7 +114,6 @@ class Declared:
         return frame.assign(**{column: named(frame[column], names, lang) for column, names in words.items()})
 
     def figure(self, frame: pd.DataFrame, lang: Lang) -> go.Figure:
-        """Draw a frame as declared."""
         by = self.drawing.by
         every = {key: text for key, text in {**self.texts, **self.columns}.items() if "{" not in text.en}
         names = LABELS[self.drawing.words[by]] if by in self.drawing.words else every

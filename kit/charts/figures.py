@@ -93,7 +93,6 @@ class Drawing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def drawings() -> dict[str, Drawing]:
-    """Return what is declared in `drawings.yaml`, by the name of the chart."""
     return data.read("charts/drawings.yaml", dict[str, Drawing])
 
 
@@ -236,7 +235,6 @@ def segments(ends: Iterable[tuple[Any, Any, Any, Any]], **look: Any) -> go.Scatt
 
 
 def add_arrow(chart: go.Figure, begin: tuple[Any, Any], end: tuple[Any, Any], **look: Any) -> None:
-    """Add an arrow between two points of the axes."""
     ends = {"ax": begin[0], "ay": begin[1], "x": end[0], "y": end[1]}
     axes = {"xref": "x", "yref": "y", "axref": "x", "ayref": "y"}
     chart.add_annotation(**ends, **axes, showarrow=True, arrowhead=2, text="", **look)

@@ -46,7 +46,6 @@ def source() -> str:
 
 
 def library() -> str:
-    """Return the library as HTML, for the first output of a notebook."""
     return _LIBRARY % packed()
 
 

@@ -82,7 +82,6 @@ def decoded(raw: bytes) -> str:
 
 
 def lines(paste: str) -> Iterator[Line]:
-    """Yield the lines that are not empty."""
     source_line = False
     for number, one in enumerate(_whole(paste.split("\n")), 1):
         for part in _ESCAPED.sub("\n", _DOCKER.sub(r"\1", one[:LONGEST])).split("\n"):

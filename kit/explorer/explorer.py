@@ -170,7 +170,6 @@ class View(ipywidgets.VBox):
         self.refresh()
 
     def select(self, selection: Selection) -> None:
-        """Select, and let everything follow."""
         if self._drawer == threading.get_ident():
             return
         with self._drawing:

@@ -52,7 +52,6 @@ EVENTS: Final = "|"
 
 
 def each(column: str, value: Any) -> Iterable[Any]:
-    """Return the values in a cell of a column."""
     if isinstance(value, str):
         return filter(None, value.split(EVENTS)) if column == "events" else (value,)
     return value if isinstance(value, list | tuple | np.ndarray) else (value,)
@@ -155,7 +154,6 @@ class Narrow:
     frame: pd.DataFrame
 
     def mask(self, selection: Selection) -> np.ndarray:
-        """Return which rows are selected."""
         chosen = selection.mask(self.frame)
         return chosen & _saying(self, selection.text) if selection.text else chosen
 

@@ -9,7 +9,6 @@ _ROWS: Final = data.read("formats/patterns.yaml", dict[str, dict[str, str]])
 
 
 def forms(reader: str) -> dict[str, str]:
-    """Return the forms of a reader by name."""
     return _ROWS[reader]
 
 

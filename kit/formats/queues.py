@@ -171,7 +171,6 @@ def header(head: bytes | np.ndarray) -> dict[str, int] | None:
 
 
 def is_index(head: bytes | np.ndarray, size: int) -> bool:
-    """Return whether first bytes and size are those of an index file."""
     return header(head) is not None and (size - f.INDEX_HEADER) % 4 == 0
 
 

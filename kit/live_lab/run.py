@@ -108,7 +108,6 @@ class _Live:
         return self.processes.start(folder, "LabClient", arguments, home, self.classpath, "192m", properties)
 
     def go(self, watch: Watcher | None) -> str:
-        """Watch until the scenario is over; return why."""
         began = time.monotonic()
         pauses = threading.Thread(target=self._pause, args=(began,), daemon=True)
         pauses.start()

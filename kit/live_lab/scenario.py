@@ -60,7 +60,6 @@ FIXED: Final = "-fixed"
 
 @cache
 def scenarios() -> dict[str, Scenario]:
-    """Return the scenarios of `scenarios.yaml` by name."""
     rows = data.read("live_lab/scenarios.yaml", dict[str, Any])["scenarios"]
     every = [{"client": row["broker"], **row} for row in rows]
     return {each.name: each for each in msgspec.convert(every, list[Scenario])}

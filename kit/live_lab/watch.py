@@ -48,7 +48,6 @@ class Probe:
         self._errors: Counter[str] = Counter()
 
     def read(self) -> Reading:
-        """Read what is new since the last reading."""
         for path in sorted(self.logs.glob("*.log")):
             self._follow(path, path.stem)
         for folder in self.clients:

@@ -41,7 +41,6 @@ class Answer:
 
 
 def sentence(text: Sentence, lang: Lang) -> Answer:
-    """Return an answer of nothing but a sentence."""
     return Answer(pd.DataFrame(), (), text.render(lang))
 
 

@@ -151,7 +151,6 @@ def moment(text: str, zone: dt.tzinfo, day: dt.date | None = None) -> dt.datetim
 
 
 def table(written: Notes, name: str, lang: Lang) -> Table:
-    """Return one section of the notes as a table."""
     frame = pd.DataFrame(written.tables[name], columns=pd.Index(TABLES[name]))
     return Table(frame, MESSAGES[name], HEADS | {"time": MESSAGES["noted"]}, lang, max_rows=500)
 

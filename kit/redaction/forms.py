@@ -25,7 +25,6 @@ _PARTS: Final[dict[str, str]] = _DATA["parts"]
 
 
 def _filled(form: str) -> str:
-    """Return a form with its parts in the place of their names."""
     return re.sub(r"<([a-z]+)>", lambda part: _filled(_PARTS[part[1]]) if part[1] in _PARTS else part[0], form)
 
 

@@ -111,7 +111,6 @@ def postmortem(case: Case, out: Path, notes: Path | None, title: str = "") -> Pa
 
 
 def parameters(case: Case) -> dict[str, Any]:
-    """Return the parameters for the notebooks of a case."""
     return {
         "evidence": str(case.path.resolve()),
         # The parent folder of all workspaces, as `open_case` takes it.

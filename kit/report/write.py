@@ -31,7 +31,6 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "
 
 
 def tables(case: Case, folder: Path) -> None:
-    """Write every result table of the case as `<name>.csv`."""
     for name in results.names(case):
         if len((frame := results.table(case, name)).columns):
             csv(frame, folder / f"{name}.csv")

@@ -68,7 +68,6 @@ class Lab(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def labs() -> dict[int, Lab]:
-    """Return the labs by number."""
     files = (data.KIT / "training" / "questions").glob("*.yaml")
     read = [data.read(f"training/questions/{file.name}", Lab) for file in files]
     return {lab.number: lab for lab in sorted(read, key=lambda lab: lab.number)}

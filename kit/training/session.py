@@ -120,11 +120,9 @@ class Session:
         return fill(text, self.facts, self.lang)
 
     def tell(self, name: str, **values: Any) -> str:
-        """Return a sentence of `SAYS`."""
         return SAYS[name].say(**values).render(self.lang)
 
     def ask(self, id_: str) -> Note:
-        """Return the question and what to choose from."""
         question = self.question(id_)
         lines = [f"{id_}  {self.say(question.prompt)}"]
         if question.options:

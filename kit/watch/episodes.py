@@ -203,12 +203,10 @@ class Episode(msgspec.Struct):
 
     @property
     def counts(self) -> dict[str, int]:
-        """Return how often each sign was seen."""
         return {each.sign: each.total for each in self.tallies.values() if each.total}
 
     @property
     def count(self) -> int:
-        """Return how often the most frequent sign was seen."""
         return max(self.counts.values(), default=0)
 
     def add(self, rule: Rule, sign: Sign, now: float) -> bool:
@@ -284,7 +282,6 @@ class Episodes(msgspec.Struct, forbid_unknown_fields=True):
 
     @property
     def open(self) -> list[Episode]:
-        """Return the episodes that last."""
         return [each for each in self.places.values() if each.id]
 
     def feed(

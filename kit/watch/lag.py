@@ -116,7 +116,6 @@ class Lags:
                 yield Sign(QUEUE_STANDS, int(now), 1, ref, {**values, "queue_id": str(queue), "offset": str(offset)})
 
     def present(self) -> dict[tuple[str, str], int]:
-        """Return the lag of each group and topic as last sampled."""
         return {
             (each.group, each.topic): sum(max(0, end - offset) for offset, end in each.samples[-1][1].values())
             for each in self.groups.values()

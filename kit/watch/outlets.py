@@ -116,8 +116,6 @@ LOOPBACK: Final = "127.0.0.1"
 
 
 class Collector(registry.Collector):
-    """Reads a watch at each scrape."""
-
     def __init__(self, watch: Watch) -> None:
         self.watch = watch
 

@@ -115,7 +115,6 @@ class Sender:
         self._named: set[str] = set()
 
     def step(self) -> list[dict[str, Any]]:
-        """Make one step, store its state, and send its alerts."""
         alerts = self.watch.step()
         self._done(save, self.folder, self.watch.kept, durable=bool(alerts))
         self.send()

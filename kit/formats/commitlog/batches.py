@@ -193,7 +193,6 @@ class Rows:
             self.take(np.flatnonzero(mask))
 
     def take(self, rows: np.ndarray) -> None:
-        """Keep these rows, in this order."""
         # As whole numbers: NumPy copies records of many fields one field at a time.
         self.records = self.records.view(np.int32).reshape(len(self), -1)[rows].reshape(-1).view(c.RECORD)
         self._texts = self._texts.take(rows)
@@ -204,7 +203,6 @@ class Rows:
             self._values = self._values.take(rows)
 
     def in_topics(self, topics: frozenset[str]) -> np.ndarray:
-        """Return which rows are of one of these topics."""
         chosen = np.array([name in topics for name in self.topic.dictionary.to_pylist()], bool)
         return chosen[self.topic.indices.to_numpy()]
 

@@ -125,13 +125,11 @@ class Texts(NamedTuple):
 
     @classmethod
     def room(cls, columns: int, rows: int) -> Texts:
-        """Return room for so many texts."""
         codes, values = np.full((columns, rows), -1, np.int32), np.empty((columns, rows), VALUE)
         heads, lasts = np.full((columns, 1 << _BUCKETS), -1, np.int32), np.full(columns, -1)
         return cls(codes, values, np.zeros(columns, np.int64), heads, lasts, np.zeros(rows, bool))
 
     def take(self, rows: np.ndarray) -> Texts:
-        """Return these texts of each column, in this order."""
         return self._replace(codes=np.take(self.codes, rows, axis=1), untidy=self.untidy[rows])
 
 

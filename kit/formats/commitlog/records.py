@@ -29,7 +29,6 @@ _ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 
 @inlined
 def be16(buf: Bytes, at: int) -> int:
-    """Read a signed 16-bit integer."""
     first = np.uint64(at)
     value: Any = (np.int64(buf[first]) << 8) | np.int64(buf[first + _ONE])
     return value - ((value & 0x8000) << 1)
@@ -37,7 +36,6 @@ def be16(buf: Bytes, at: int) -> int:
 
 @inlined
 def be32(buf: Bytes, at: int) -> int:
-    """Read a signed 32-bit integer."""
     first = np.uint64(at)
     value = np.uint32(buf[first]) << np.uint32(24) | np.uint32(buf[first + _ONE]) << np.uint32(16)
     value |= np.uint32(buf[first + _TWO]) << np.uint32(8) | np.uint32(buf[first + _THREE])
@@ -46,7 +44,6 @@ def be32(buf: Bytes, at: int) -> int:
 
 @inlined
 def be64(buf: Bytes, at: int) -> int:
-    """Read a signed 64-bit integer."""
     first = np.uint64(at)
     value = np.uint64(0)
     for i in range(8):

@@ -82,7 +82,6 @@ def schema(names: tuple[str, ...]) -> pa.Schema:
 
 
 def stored() -> pa.Schema:
-    """Return the Arrow schema of `STORED` with plain types."""
     return pa.schema([pa.field(name, pa.string() if name in _CODED else _TYPES[name]) for name in STORED])
 
 

@@ -137,7 +137,6 @@ def _border(stream: io.FileIO, file: File, split: int, room: records.Bytes) -> i
 
 
 def messages(file: File, start: int, stop: int, wanted: Wanted) -> Iterator[pa.RecordBatch]:
-    """Yield the records of one range of a file as Arrow batches."""
     for buf, starts, sizes, marks, _, base in spans(file, start, stop):
         rows = batches.Rows(buf, starts, sizes, marks, base, wanted)
         rows.keep()

@@ -35,7 +35,6 @@ _ENTITY: Final = re.compile(r"&(?:lt|gt|amp|quot|apos|#0?3[49]|#[xX]2[27]);")
 
 
 def unescaped(text: str) -> str:
-    """Return a text without entities of HTML."""
     return _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
 
 

@@ -130,7 +130,6 @@ def rows(path: Path, how: Dialect | None, limit: int | None = None) -> Iterator[
 
 
 def names_of(path: Path, how: Dialect | None) -> list[str]:
-    """Return the names of the columns."""
     if how is not None:
         return list(how["names"])
     with open_readonly(path) as file:

@@ -42,7 +42,6 @@ def sniff(head: bytes) -> bool:
 
 
 def of_line(line: str) -> str | None:
-    """Return which output begins with a line."""
     return next((origin for origin, head in OF_LINE.items() if head.match(line)), None)
 
 

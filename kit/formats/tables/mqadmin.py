@@ -258,7 +258,6 @@ _OWN: Final = ("call", "total", "connected")
 
 
 def is_quoted(text: bytes) -> bool:
-    """Return whether a text of any kind contains a table of mqadmin."""
     return bool(_TABLE.search(text))
 
 

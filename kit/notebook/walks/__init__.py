@@ -44,11 +44,9 @@ class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     needs: str = ""
 
     def answers(self, case: Case) -> bool:
-        """Return whether the evidence has what rows need to be an answer."""
         return not self.needs or shown_by.has(case.facts, self.needs)
 
     def of(self, case: Case, rows: pa.Table | pd.DataFrame) -> Sentence:
-        """Return the sentence for an answer."""
         says = "nothing"
         if not self.answers(case):
             return _absent(case, self.needs)
@@ -92,5 +90,4 @@ def _value(value: Any) -> Any:
 
 @functools.cache
 def walk(name: str) -> dict[str, Stop]:
-    """Return the stops of a walk."""
     return data.read(f"notebook/walks/{name}.yaml", dict[str, Stop])
