@@ -161,7 +161,7 @@ MODULES: Final = ("broker", "client", "common", "controller", "namesrv", "proxy"
 HEAVIEST_LEFT_OUT: Final = 20
 """Characters of text up to which a template is ordinary English."""
 NEW_IN_5: Final = "5.0.0"
-"""A text that is there since 5.0.0 says no more than its class, which is new in it."""
+"""A text that is there since 5.0.0, or whose class is, says no more than that the broker is of 5.x."""
 DATED: Final = ("broker/", "store/")
 """Whose texts tell since which release a paste is (`explain.releases_of`); what is printed no more tells it of all."""
 
@@ -226,7 +226,8 @@ def table(found: dict[tuple[str, str, str], list[str]], oldest: str, newest: str
         routine = bool(problems) and not any(each.remedy or each.seen.cause for each in problems)
         with_class = min((seen[cls] for cls, _ in places), key=_number)
         dated = classes[0].startswith(DATED)
-        told_apart = not routine and (until != newest or (dated and since not in (oldest, NEW_IN_5, with_class)))
+        new = dated and since not in (oldest, NEW_IN_5, with_class) and _number(with_class) < _number(NEW_IN_5)
+        told_apart = not routine and (until != newest or new)
         levels = "/".join(sorted({level for _, level in places}))
         problem = BY_CLASS.get(classes[0])
         explained = (

@@ -1,8 +1,7 @@
 -- stored as Parquet
--- One row for each setting of a broker, topic or group: file, line, origin (broker.conf, topics, subscriptionGroup, …, getBrokerConfig, broker.log),
--- subject (the topic or group, null for the broker itself), name, value, backup (from a .bak).
--- Of an output of getBrokerConfig each block of settings stands below the address of its broker.
--- broker.log begins at every start with all settings, defaults included (BrokerStartup, BrokerController).
+-- One row for each setting of a broker, topic or group: origin (broker.conf, topics, subscriptionGroup, …, getBrokerConfig, broker.log), subject (the
+-- topic or group, null for the broker itself), backup (from a .bak). Of an output of getBrokerConfig each block of settings stands below the address of
+-- its broker. broker.log begins at every start with all settings, defaults included (BrokerStartup, BrokerController).
 select file, line, origin, subject, name, value, backup from config_files
 union all
 select file, line, 'broker.log' as origin, cast(null as string) as subject,

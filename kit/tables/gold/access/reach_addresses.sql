@@ -25,7 +25,7 @@ with named as (
   from named n left join ports p on n.file = p.file where n.name = 'brokerIP1'
 ), trimmed as (
   select kind, rank, file, line, regexp_replace(trim(address), '^/+', '') as address from addresses
-), numbered as (
-  select *, row_number() over (partition by kind, address order by rank, file, line) as nth from trimmed where address <> ''
 )
-select kind, address, file, line from numbered where nth = 1 order by kind, rank, file, line, address limit 20000
+select kind, address, place.file as file, place.line as line from (
+  select kind, address, min(struct(rank, file, line)) as place from trimmed where address <> '' group by kind, address
+) order by kind, place, address limit 20000

@@ -1,6 +1,5 @@
--- One row per consumer group and delivery ledger of its hosts (folders): group, file. A group one of whose hosts has no ledger, or with connections
--- from more addresses than there are hosts here, has no row: what it handled is not known. At most as many rows as `group_logs` and ledgers have in
--- common folders.
+-- One row per consumer group and delivery ledger of its hosts (folders). A group one of whose hosts has no ledger, or with connections from more addresses
+-- than there are hosts here, has no row: what it handled is not known. At most as many rows as `group_logs` and ledgers have in common folders.
 with ledgers as (
   select file, regexp_replace(file, '(^|/)[^/]*$', '') as host from files where kind = 'rows' and role = 'deliveries'
 ), hosts as (

@@ -1,6 +1,5 @@
--- One row per record of the first 8 leaked messages, in order of message and store: uniq_key, store_timestamp, file, physical_offset, topic, queue_id,
--- queue_offset, offset_msg_id, sys_flag, reconsume_times, real_topic, check_times (null before the first check), committed (boolean: written by a commit).
--- At most 300 rows a message.
+-- One row per record of the first 8 leaked messages, in order of message and store: check_times (null before the first check), committed (boolean: written
+-- by a commit). At most 300 rows a message.
 with begun as (
   select uniq_key, rank, store_timestamp from (
     select uniq_key, rank, store_timestamp, row_number() over (partition by uniq_key order by rank, store_timestamp) as nth from (

@@ -1,5 +1,4 @@
--- One row per id by which an application says it tells messages apart, and its first two lines: id (upper case), lines (how many), ts, file, line.
--- The 10,000 earliest.
+-- One row per id by which an application says it tells messages apart, and its first two lines: id (upper case), lines (how many). The 10,000 earliest.
 with named as (
   select upper(value_id) as id, ts, file, line from events where event = 'dedup-key'
 ), numbered as (

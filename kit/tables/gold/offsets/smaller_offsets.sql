@@ -1,7 +1,6 @@
--- One row per queue of a group in which a later copy or consumerProgress output shows a smaller offset, where all queues of the topic went back
--- or 10 messages and more: group, topic, queues, messages (of all of them), file, line (of the later look). As many rows as queues.
--- Two outputs in one file came one after the other; of two files only their times say so (not one that can be any later: `at_least`), and
--- the ends of the queues, which only grow, agree.
+-- One row per queue of a group in which a later copy or consumerProgress output shows a smaller offset, where all queues of the topic went back or 10
+-- messages and more: topic, queues, messages (of all of them), file, line (of the later look). As many rows as queues. Two outputs in one file came one
+-- after the other; of two files only their times say so (not one that can be any later: `at_least`), and the ends of the queues, which only grow, agree.
 with looks as (
   select *, row_number() over (partition by `group`, topic, broker, queue_id order by time nulls first, file, line) as nth
   from known_positions where offset is not null and `end` is not null

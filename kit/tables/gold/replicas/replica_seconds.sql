@@ -1,6 +1,5 @@
--- One row per second, or several together where there are more than 2,000, of acknowledged sends to the replica's master: second (the first,
--- null for sends without a time), acknowledged, missing (on the replica), last_missing (time of the last such send). At most 4,000 rows and
--- one.
+-- One row per second, or several together where there are more than 2,000, of acknowledged sends to the replica's master: second (the first, null for
+-- sends without a time), missing (on the replica), last_missing (time of the last such send). At most 4,000 rows and one.
 with seconds as (
   select date_trunc('second', start) as second, count(*) as acknowledged, sum(case when missing then 1 else 0 end) as missing,
     max(case when missing then start end) as last_missing

@@ -1,8 +1,7 @@
--- One row for each of the first three entries in which a store marks its disk full, or says that it takes no
--- writes and prints the flag of that (state marked), or a broker answers code 14 and prints a disk
--- used to 0.90 or more (full), less (room), or nothing that was measured (unknown): state, n (entries of that state), highest (ratio, of that state), ts, file, line, message,
--- trace. At most 12. DefaultMessageStore.CleanCommitLogService (its clean-up at diskMaxUsedSpaceRatio marks nothing), SendMessageProcessor
--- (diskSpaceWarningLevelRatio 0.90).
+-- One row for each of the first three entries in which a store marks its disk full, or says that it takes no writes and prints the flag of that (state
+-- marked), or a broker answers code 14 and prints a disk used to 0.90 or more (full), less (room), or nothing that was measured (unknown): state, n
+-- (entries of that state), highest (ratio, of that state). At most 12. DefaultMessageStore.CleanCommitLogService (its clean-up at diskMaxUsedSpaceRatio
+-- marks nothing), SendMessageProcessor (diskSpaceWarningLevelRatio 0.90).
 with printed as (
   select file, line, ts, event, greatest(try_cast(value_commitlog as double), try_cast(value_consumequeue as double)) as ratio
   from events where event in ('disk-full', 'service-not-available')

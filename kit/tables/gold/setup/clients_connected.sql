@@ -5,9 +5,7 @@ with connected as (
     value_client_id as client_id, value_version as version, file, line
   from all_events
   where event in ('producer-connected', 'consumer-connected') and source = 'broker' and value_language = 'JAVA'
-), first as (
-  select role, `group`, client_id, version, file, min(line) as line from connected group by role, `group`, client_id, version, file
-), ranked as (
-  select *, row_number() over (partition by role, `group`, client_id, version order by file) as nth from first
 )
-select role, `group`, client_id, version, file, line from ranked where nth = 1 order by file, line, role limit 50000
+select role, `group`, client_id, version, place.file as file, place.line as line from (
+  select role, `group`, client_id, version, min(struct(file, line)) as place from connected group by 1, 2, 3, 4
+) order by file, line, role limit 50000

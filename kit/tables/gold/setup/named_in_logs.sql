@@ -18,9 +18,6 @@ with entries_naming as (
   select kind, regexp_extract(match, '([%|a-zA-Z0-9_-]+)$', 1) as value, file,
     line + length(head) - length(replace(head, '\n', '')) as line
   from (select *, substring_index(text, match, 1) as head from matched where match <> '') m
-), first as (
-  select kind, value, file, min(line) as line from placed group by kind, value, file
-), ranked as (
-  select kind, value, file, line, row_number() over (partition by kind, value order by file) as nth from first
 )
-select kind, value, file, line from ranked where nth = 1 order by kind, file, line, value limit 20000
+select kind, value, place.file as file, place.line as line from (select kind, value, min(struct(file, line)) as place from placed group by 1, 2)
+order by kind, file, line, value limit 20000

@@ -1,7 +1,5 @@
--- One row per open transaction whose record some put-back exceeds: uniq_key, state (pending, discarded), topic, and of its last such half record
--- queue_offset, store_timestamp, file, physical_offset, offset_msg_id, store_size, body_size, put_back_body,
--- next_size, last_size (bytes), sys_flag, refused (why); transactions (all of
--- them), largest (last_size of all). At most 4,000 rows, in order of the half queue.
+-- One row per open transaction whose record some put-back exceeds: state (pending, discarded), and of its last such half record next_size, last_size
+-- (bytes), refused (why); transactions (all of them), largest (last_size of all). At most 4,000 rows, in order of the half queue.
 with misfits as (
   select *, row_number() over (partition by id order by store_timestamp desc, physical_offset desc, file) as nth from sized_halves where refused is not null
 )

@@ -1,5 +1,4 @@
--- One row per start, stop or change that somebody made, by the broker's or client's own words: event, ts, file, line.
--- The first 40 of each text, at most 200 rows.
+-- One row per start, stop or change that somebody made, by the broker's or client's own words. The first 40 of each text, at most 200 rows.
 with ranked as (
   select event, ts, file, line, row_number() over (partition by event order by ts, file, line) as nth
   from events

@@ -1,5 +1,4 @@
--- One row per file and each of its first five entries that report a refused send-back, those without a time first: event, source, ts, file, line,
--- message, trace. At most five a file.
+-- One row per file and each of its first five entries that report a refused send-back, those without a time first. At most five a file.
 with placed as (
   select event, source, ts, file, line, row_number() over (partition by file order by ts nulls first, line) as nth
   from events where event = 'send-back-exception'

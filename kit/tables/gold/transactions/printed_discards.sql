@@ -9,25 +9,19 @@ with printed as (
   from entries where array_contains(events, 'check-discard')
 ), discarded as (
   select distinct leaked, uniq_key from printed where uniq_key is not null
-), answered as (
-  select m.leaked, a.answer, a.uniq_key, a.file, a.line,
-    row_number() over (partition by m.leaked, a.answer order by a.ts nulls last, a.file, a.line) as nth
-  from discarded m join transaction_answers a on a.uniq_key = m.uniq_key
-  where a.from_check
 ), answers as (
-  select leaked, count_if(answer = 'COMMIT') as commits, count_if(answer = 'UNKNOWN') as unknowns,
-    count(distinct case when answer = 'UNKNOWN' then uniq_key end) as unknown_messages,
-    max(case when answer = 'COMMIT' and nth = 1 then file end) as commit_file, max(case when answer = 'COMMIT' and nth = 1 then line end) as commit_line,
-    max(case when answer = 'UNKNOWN' and nth = 1 then file end) as unknown_file, max(case when answer = 'UNKNOWN' and nth = 1 then line end) as unknown_line
-  from answered group by leaked
-), numbered as (
-  select *, row_number() over (partition by leaked order by ts nulls last, file, line) as nth from printed
+  select m.leaked, count_if(answer = 'COMMIT') as commits, count_if(answer = 'UNKNOWN') as unknowns,
+    count(distinct case when answer = 'UNKNOWN' then a.uniq_key end) as unknown_messages,
+    min(case when answer = 'COMMIT' then struct(ts is null as undated, ts, file, line) end) as commit,
+    min(case when answer = 'UNKNOWN' then struct(ts is null as undated, ts, file, line) end) as unsure
+  from discarded m join transaction_answers a on a.uniq_key = m.uniq_key where a.from_check group by m.leaked
 ), discards as (
   select leaked, count(*) as lines, count(distinct uniq_key) as messages, min(born) as born, min(ts) as first, max(ts) as last,
-    max(case when nth = 1 then file end) as file, max(case when nth = 1 then line end) as line
-  from numbered group by leaked
+    min(struct(ts is null as undated, ts, file, line)) as place
+  from printed group by leaked
 )
-select d.leaked, d.lines, d.messages, d.born, d.first, d.last, d.file, d.line, coalesce(a.commits, 0) as commits, a.commit_file, a.commit_line,
-  coalesce(a.unknown_messages, 0) as unknown_messages, coalesce(a.unknowns, 0) as unknowns, a.unknown_file, a.unknown_line
+select d.leaked, d.lines, d.messages, d.born, d.first, d.last, d.place.file as file, d.place.line as line, coalesce(a.commits, 0) as commits,
+  a.commit.file as commit_file, a.commit.line as commit_line, coalesce(a.unknown_messages, 0) as unknown_messages,
+  coalesce(a.unknowns, 0) as unknowns, a.unsure.file as unknown_file, a.unsure.line as unknown_line
 from discards d left join answers a on a.leaked = d.leaked
 order by d.leaked

@@ -1,9 +1,7 @@
 -- stored as Parquet
--- One row for each delivery that a consumer recorded, in its ledger or, without any ledger, in its log: file, line, logged, consumer (its group, else
--- the file), uniq_key, key, offset_msg_id, reconsume_times, retry (a retry copy), origin (offset id of the stored message that it is a retry of),
--- topic, result, success (null: unknown), time, and the place of the delivered record if the evidence has it: record_file, physical_offset,
--- store_timestamp.
--- A ledger is one table, or several instances' tables of one group: the one whose retry topic the ledger's retries are in.
+-- One row for each delivery that a consumer recorded, in its ledger or, without any ledger, in its log: consumer (its group, else the file), retry (a
+-- retry copy), origin (offset id of the stored message that it is a retry of), success (null: unknown), and the place of the delivered record if the
+-- evidence has it. A ledger is one table, or several instances' tables of one group: the one whose retry topic the ledger's retries are in.
 with noted as (
   select * from ledger_deliveries
   union all

@@ -1,10 +1,8 @@
 -- stored as Parquet
--- One row per finished or discarded transaction that disagrees with its business row: kind (row_without_message, message_without_row), key, uniq_key,
--- state, row_file, row_line, row_status, topic, producer_group, half_file, half_physical_offset, end_file, end_physical_offset (op, commit or discarded
--- record), stored (of the half message), covered (boolean: the half message is between messages that have their rows; outside, a row may be missing only
--- because the table was cut there).
--- A row whose status says that it was taken back agrees with a message that was rolled back; a message without a row counts if the evidence has rows of
--- its producer group; a row whose key belongs to another, committed transaction too was repeated.
+-- One row per finished or discarded transaction that disagrees with its business row: kind (row_without_message, message_without_row), end_physical_offset
+-- (op, commit or discarded record), stored (of the half message), covered (boolean: the half message is between messages that have their rows; outside, a
+-- row may be missing only because the table was cut there). A row whose status says that it was taken back agrees with a message that was rolled back; a
+-- message without a row counts if the evidence has rows of its producer group; a row whose key belongs to another, committed transaction too was repeated.
 with spans as (
   select producer_group, min(half_time) as begin, max(half_time) as end from transactions where with_row and half_time is not null group by producer_group
 ), standing as (

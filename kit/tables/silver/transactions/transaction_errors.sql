@@ -1,7 +1,6 @@
--- One row per text of a log that says what went wrong in the local step of a transaction: uniq_key, how (exception, or the status of a send that was not
--- stored, after which the client rolls back by itself), ts, file, line.
--- Exceptions of local transactions come from the client's log (4.x prints the message in an entry of its own, within 60 lines behind the exception) and
--- from the remarks in transaction.log.
+-- One row per text of a log that says what went wrong in the local step of a transaction: how (exception, or the status of a send that was not stored,
+-- after which the client rolls back by itself). Exceptions of local transactions come from the client's log (4.x prints the message in an entry of its
+-- own, within 60 lines behind the exception) and from the remarks in transaction.log.
 with printed as (
   select e.event, e.ts, e.file, e.line, upper(e.value_msg_id) as uniq_key,
     lead(e.event) over (partition by e.file order by e.line, e.event) as next_event, lead(e.line) over (partition by e.file order by e.line, e.event) as next_line,
