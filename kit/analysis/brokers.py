@@ -94,14 +94,8 @@ def _elsewhere(facts: Facts) -> list[tuple[str, str, str]]:
     stores = [PurePosixPath(store) for store in _stores(facts)]
     rows = facts.rows("unstored_brokers") if stores else []
     naming = grouped((row["address"], row) for row in rows)
-    roots = [
-        (
-            os.path.commonpath([PurePosixPath(row["file"]).parent for row in own]),
-            max(row["broker"] or "" for row in own),
-            address,
-        )
-        for address, own in naming.items()
-    ]
+    folders = {at: os.path.commonpath([PurePosixPath(row["file"]).parent for row in naming[at]]) for at in naming}
+    roots = ((folders[at], max(row["broker"] or "" for row in own), at) for at, own in naming.items())
     return sorted(each for each in roots if not any(store.is_relative_to(each[0]) for store in stores))
 
 

@@ -69,11 +69,10 @@ def upgrades(facts: Facts) -> dict[str, list[dict[str, Any]]]:
     of `broker_starts` with `version` parsed, and `at` (UTC).
     """
     address = {row["file"]: row["address"] for row in facts.rows("broker_settings") if row["subject"] is None}
-    starts: dict[str, list[dict[str, Any]]] = {}
-    for row in facts.rows("broker_starts") if facts.has_source("broker") else ():
-        if version := Version.maybe(row["version"]):
-            broker = address.get(row["file"]) or str(PurePosixPath(row["file"]).parent)
-            starts.setdefault(broker, []).append(row | {"version": version, "at": utc(row["ts"])})
+    rows = facts.rows("broker_starts") if facts.has_source("broker") else ()
+    parsed = (row | {"version": Version.maybe(row["version"]), "at": utc(row["ts"])} for row in rows)
+    named = ((address.get(row["file"]) or str(PurePosixPath(row["file"]).parent), row) for row in parsed)
+    starts = grouped((broker, row) for broker, row in named if row["version"])
     return {broker: each for broker, each in starts.items() if len({start["version"] for start in each}) > 1}
 
 

@@ -5,6 +5,7 @@ sources for records, logs, queues and indexes), and how they are stored as Parqu
 from __future__ import annotations
 
 import bisect
+import contextlib
 import datetime as dt
 import json
 import os
@@ -19,7 +20,6 @@ import attrs
 import pyarrow as pa
 
 from kit.evidence.files import Damaged, Refused, Unread, beginning, notes, refusal
-from kit.evidence.workspace import DONE
 from kit.formats.commitlog import schema
 from kit.formats.logs import source_code, thread_dumps
 from kit.formats.printed_times import NANO_FIRST_MS, NANO_LAST_MS, converter, datetime_of
@@ -153,7 +153,6 @@ def tasks(
 
 
 def _read(name: str, item: Item, zone: str | None) -> Iterator[pa.RecordBatch]:
-    """Yield one file of a small table. Raise whatever its reader raises."""
     return batches(({"file": item.file, **row} for row in _small(name, item, zone)), specs()[name].schema)
 
 
@@ -219,13 +218,13 @@ def link_known(cases: Path, table: str, folder: Path, wanted: set[str]) -> None:
 
     A part is named after the bytes it is read from and the code that reads them (`kit.spark.sources.part_name`).
     """
-    for done in sorted(cases.glob(f"*/tables/{table}-*/{DONE}")) if wanted else ():
-        for part in wanted.intersection(path.name for path in done.parent.iterdir()) if not notes(done.parent) else ():
-            if not (folder / part).exists():
-                try:
-                    shutil.copytree(done.parent / part, folder / part, copy_function=os.link)
-                except OSError:  # cleaned in the meantime, or a file system without links: it is read again
-                    shutil.rmtree(folder / part, ignore_errors=True)
+    for known in sorted(cases.glob(f"*/tables/{table}-*/{PART}*")):
+        part = folder / known.name
+        if known.name in wanted and not part.exists() and not notes(known.parent):
+            try:
+                shutil.copytree(known, part, copy_function=os.link)
+            except OSError:  # cleaned in the meantime, or a file system without links: it is read again
+                shutil.rmtree(part, ignore_errors=True)
 
 
 def _rows(
@@ -246,14 +245,10 @@ def _rows(
 
 
 def changed(items: Iterable[Item], unread: Unread) -> None:
-    """Note the files that were removed, or became shorter, after the inventory."""
+    """Note the files that became shorter after the inventory: a log that did just ends. Of others its reading tells."""
     for item in (each for each in items if each.replica_of is None):
-        try:
-            left = Path(item.path).stat().st_size
-        except OSError as error:
-            unread.keep(refusal(item.file, error))
-        else:
-            if left < item.bytes:
+        with contextlib.suppress(OSError):
+            if (left := Path(item.path).stat().st_size) < item.bytes:
                 unread.keep(Refused(item.file, "shrunk", f"{left:,} / {item.bytes:,}"))
 
 

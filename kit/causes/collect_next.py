@@ -146,7 +146,6 @@ def _addresses(facts: Facts, hosts: list[str]) -> dict[str, str]:
 
 
 def _only(names: Iterable[str]) -> str | None:
-    """Return the only one of some names, None where there are several or none."""
     every = [*names]
     return every[0] if len(every) == 1 else None
 

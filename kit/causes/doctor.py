@@ -22,6 +22,7 @@ from kit.analysis.consumers import consumer_logs, members
 from kit.analysis.setup import Broker, Deployment, Group
 from kit.causes import release_advice, results
 from kit.causes.release_advice import Advice
+from kit.data import grouped
 from kit.formats import printed_times
 from kit.i18n import Lang, Sentence, T, labels
 from kit.inventory.model import TEXTS, Ref
@@ -245,9 +246,7 @@ def of_clients(facts: Facts) -> Iterable[Hazard]:
     """Return the hazards in client logs and running info files; nothing if absent."""
     if not any(item.kind in TEXTS for item in facts.files.items):
         return
-    by_id: dict[str, list[consumer_logs.Statement]] = {}
-    for statement in consumer_logs.of(facts, "client-created"):
-        by_id.setdefault(statement.client_id or "", []).append(statement)
+    by_id = grouped((each.client_id or "", each) for each in consumer_logs.of(facts, "client-created"))
     for client_id, lines in sorted(by_id.items()):
         place = Ref(lines[0].file, line=lines[0].line)
         places = sorted({statement.place for statement in lines})
@@ -270,15 +269,15 @@ def near_deletion(facts: Facts, seen: Deployment) -> Iterable[Hazard]:
     one zone, so they are compared with each other, not with a clock.
     """
     reserved = min((h for broker in seen.brokers if (h := broker.settings.number("fileReservedTime"))), default=None)
-    times: dict[tuple[str, str, str], list[tuple[int, int, int]]] = {}
-    for row in facts.rows("admin_queues") if reserved else ():
-        last = printed_times.when(row["last_time"])
-        if last is not None and row["diff"] is not None and row["group"]:
-            named = (row["group"], row["topic"] or "", row["file"])
-            times.setdefault(named, []).append((printed_times.ms(last), row["diff"], row["line"]))
-    for (group, topic, file), rows in sorted(times.items()):
-        newest = max(last for last, _, _ in rows)
-        behind, line = max(((newest - last, line) for last, diff, line in rows if diff > 0), default=(0, 0))
+    rows = [row for row in facts.rows("admin_queues") if row["diff"] is not None and row["group"]] if reserved else ()
+    times = grouped(
+        ((row["group"], row["topic"] or "", row["file"]), (printed_times.ms(last), row["diff"], row["line"]))
+        for row in rows
+        if (last := printed_times.when(row["last_time"])) is not None
+    )
+    for (group, topic, file), looks in sorted(times.items()):
+        newest = max(last for last, _, _ in looks)
+        behind, line = max(((newest - last, line) for last, diff, line in looks if diff > 0), default=(0, 0))
         hours = behind / 3_600_000
         if reserved and hours >= DUE * reserved:
             place = Ref(file, line=line)

@@ -22,8 +22,6 @@ from kit.tables.facts import Facts
 
 SAYS: Final = labels("causes")["known_problems"]
 FIGURES: Final = {"entries": Figure(SAYS["entries"].en, SAYS["entries"].zh)}
-GROUPS: Final = 5
-"""Most groups that a sentence names."""
 
 
 def examine(facts: Facts) -> list[Finding]:
@@ -56,13 +54,8 @@ def examine(facts: Facts) -> list[Finding]:
 def unrecognised(facts: Facts, answers: Sequence[Finding]) -> list[Finding]:
     """Return a finding for each known problem that a paste reports and no cause took up: some want more than a line."""
     explained = {finding.cause for finding in answers if finding.verdict in ("confirmed", "suspected", "ruled_out")}
-    quoted = {
-        (ref.file, ref.line)
-        for finding in answers
-        if finding.verdict in ("confirmed", "suspected")
-        for step in finding.steps
-        for ref in step.evidence
-    }
+    shown = [finding for finding in answers if finding.verdict in ("confirmed", "suspected")]
+    quoted = {(ref.file, ref.line) for finding in shown for step in finding.steps for ref in step.evidence}
     return [
         _finding(facts, problem, seen, seen.count, certain=False)
         for slug, seen in lookups.reported(facts).items()
@@ -97,7 +90,7 @@ def _of(problem: Problem, summary: Sentence, steps: list[Step], entries: int, fi
 
 def _going_on(facts: Facts, judged: noise.Judged, problem: Problem) -> Finding:
     words = {"meaning": problem.meaning, "n": judged.outside, "around": judged.text.around}
-    groups = ", ".join(judged.groups[:GROUPS])
+    groups = ", ".join(judged.groups[:5])
     summary = SAYS["goes_on"].say(groups=groups or None, **words)
     first, last, steps = judged.first, judged.last, []
     if first and last and judged.place:

@@ -134,11 +134,9 @@ def weighed(facts: Facts, finding: Finding) -> Finding:
     shown = {_folder(ref) for step in finding.steps if step.holds and step.role == "deciding" for ref in step.evidence}
     if shown and facts.has("messages") and facts.rows("same_names"):
         # What one cluster shows does not refute what was seen of another one; lines of the same folder do.
-        finding.steps = [
-            step if step.holds is not False or not shown.isdisjoint(map(_folder, step.evidence))
-            else attrs.evolve(step, holds=None)
-            for step in finding.steps
-        ]  # fmt: skip
+        for n, step in enumerate(finding.steps):
+            if step.holds is False and shown.isdisjoint(map(_folder, step.evidence)):
+                finding.steps[n] = attrs.evolve(step, holds=None)
     if _excerpt(facts):
         finding.figures = {name: value if value != 0 else None for name, value in finding.figures.items()}
     if finding.verdict == "insufficient_evidence" and finding.says_nothing:
@@ -158,14 +156,10 @@ def _documented(facts: Facts, finding: Finding) -> Finding:
     """Return a finding that documents alone do not confirm: they quote what was printed elsewhere, or never."""
     if finding.verdict == "confirmed":
         documents = {item.file for item in facts.files.items if item.detail.get("document")}
-        finding.steps = [
-            attrs.evolve(step, role="supporting")
-            if step.holds
-            and step.evidence
-            and all(ref.file in documents or _apart(facts, ref) for ref in step.evidence)
-            else step
-            for step in finding.steps
-        ]
+        for n, step in enumerate(finding.steps):
+            quoted = step.evidence if step.holds else ()
+            if quoted and all(ref.file in documents or _apart(facts, ref) for ref in quoted):
+                finding.steps[n] = attrs.evolve(step, role="supporting")
     return finding
 
 
@@ -204,12 +198,7 @@ def _without_absence(facts: Facts, finding: Finding) -> Finding:
         return finding
     finding.steps = [attrs.evolve(step, holds=None) if step in unsure else step for step in finding.steps]
     if not any(step.holds is not None for step in finding.steps):
-        none = {
-            name
-            for name, value in finding.figures.items()
-            if isinstance(value, int | float | dict | list) and not value
-        }
-        finding.figures |= dict.fromkeys(none)
+        finding.figures = {name: value or None for name, value in finding.figures.items()}
     if not finding.missing and not chosen:
         step = unsure[0]
         wanted = min(lacking(facts, step.shown_by or "commitlog"), key=len)

@@ -1,13 +1,11 @@
 """A fault of the kit while a case was read, examined or shown, reported without any content of the evidence."""
 
-from __future__ import annotations
-
 import re
 import sys
 import traceback
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import attrs
 
@@ -33,7 +31,7 @@ class Failure:
     trace: str = ""
 
     @classmethod
-    def of(cls, what: str, error: BaseException) -> Failure:
+    def of(cls, what: str, error: BaseException) -> Self:
         frames = traceback.extract_tb(error.__traceback__)
         folder = Path(kit.__file__).parent
         own = [frame for frame in frames if Path(frame.filename).is_relative_to(folder)] or list(frames)
@@ -41,7 +39,7 @@ class Failure:
         return cls(what, type(error).__name__, " ".join(str(error).split())[:MOST], where, "\n".join(_chain(error)))
 
     @classmethod
-    def of_output(cls, what: str, output: Mapping[str, Any]) -> Failure:
+    def of_output(cls, what: str, output: Mapping[str, Any]) -> Self:
         """Return the failure of a notebook cell, from its output."""
         lines = _ANSI.sub("", "\n".join(output["traceback"])).splitlines()
         frames = [f"{_place(match[1])}:{match[2]} in {match[3]}" for match in map(_FRAME.match, lines) if match]

@@ -5,8 +5,6 @@ partial. It contains message bodies: folders are 0700 and files 0600, except if 
 them.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json
@@ -19,7 +17,7 @@ import time
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, Self
 
 import attrs
 
@@ -108,7 +106,7 @@ class Workspace:
     @classmethod
     def for_evidence(
         cls, evidence: Path, workspace: Path | str | None, content_key: str, *, shared: bool = False
-    ) -> Workspace:
+    ) -> Self:
         """Return the workspace of evidence with this content, created if absent; not cleaned while the object lives."""
         root = base(workspace, evidence)
         sweep(root)
@@ -181,7 +179,6 @@ class Workspace:
 
 
 def _size(folder: Path) -> int:
-    """Return the bytes on disk."""
     total = 0
     for path in folder.rglob("*"):
         with contextlib.suppress(OSError):

@@ -1,7 +1,5 @@
 """Recognise files: by their bytes first, by name if bytes do not decide (an empty queue) or if nothing reads them."""
 
-from __future__ import annotations
-
 import csv
 import os
 import re
@@ -34,6 +32,10 @@ _KINDS: Final = data.read("inventory/kinds.yaml", list[tuple[str, str, str]])
 _NOT_READ: Final = [(kind, re.compile(path), re.compile(begin.encode())) for kind, path, begin in _KINDS]
 _NAMES: Final = patterns("file_names")
 _HEADS: Final = byte_patterns("file_heads")
+
+
+Kind = tuple[str, dict[str, Any]]
+"""Kind of a file, and what its readers need to know."""
 
 
 @attrs.define(slots=False)
@@ -74,8 +76,6 @@ class Head:
         return os.pread(self.handle, HEAD, place)
 
 
-Kind = tuple[str, dict[str, Any]]
-"""Kind of a file, and what its readers need to know."""
 Rule = Callable[[Head], Kind | None]
 
 
@@ -298,7 +298,6 @@ def without_rows(items: list[Item]) -> list[Item]:
 
 
 def _lines(item: Item) -> tuple[bytes, bytes]:
-    """Return the first line of a file, and what follows it."""
     first, _, rest = beginning(item.path, _STEP).partition(b"\n")
     return first.strip(), rest.strip()
 

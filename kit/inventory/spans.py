@@ -94,7 +94,6 @@ def _first(lines: Iterable[bytes], zone: dt.tzinfo) -> dt.datetime | None:
 
 
 def _laid_out(text: bytes, zone: dt.tzinfo) -> list[dt.datetime]:
-    """Return the times of the lines that have a layout."""
     _, printed, east = entries.printed(text)
     zones = [zone if minutes == NO_ZONE else dt.timezone(dt.timedelta(minutes=minutes)) for minutes in east.tolist()]
     times = zip(map(datetime_of, printed.tolist()), zones, strict=True)

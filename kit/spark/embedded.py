@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import atexit
 import ctypes
-import functools
 import os
 import signal
 import sys
@@ -36,7 +35,6 @@ def url() -> str:
     with _lock:
         if _server is None:
             _settle()
-            _keep_interrupts()
             _server = _start()
             atexit.register(_server.stop)
         host, port = _server.listening_address
@@ -50,8 +48,6 @@ def runs() -> bool:
 
 def session(address: str | None = None) -> SparkSession:
     """Return a new session, with views of its own, of the engine at `address` (default: the embedded one)."""
-    global _server
-    from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
     main = sys.modules["__main__"]
@@ -67,22 +63,13 @@ def session(address: str | None = None) -> SparkSession:
         return SparkSession.builder.remote(address).create()
     # What `builder.remote` sets too: where Apache Spark is installed, `functions.col` would look for its JVM.
     os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"
-    for again in (True, False):
-        # Not through the proxy of the host, which `http_proxy` names for loopback too.
-        channel = DefaultChannelBuilder(url(), [("grpc.enable_http_proxy", 0)])
-        spark: Any = Connected.builder.channelBuilder(channel).create()
-        # An engine in this process answers or is gone: the minutes a network may need would look like a hang.
-        spark.client.set_retry_policies([DefaultPolicy(max_retries=3)])
-        # Nothing is lost on the way within a process: no answer has to be kept until it is released.
-        spark.client.disable_reattachable_execute()
-        try:
-            _ = spark.version
-            break
-        except PySparkException:  # an interrupt while it started ended it
-            if not again:
-                raise
-            with _lock:
-                _server = None
+    # Not through the proxy of the host, which `http_proxy` names for loopback too.
+    channel = DefaultChannelBuilder(url(), [("grpc.enable_http_proxy", 0)])
+    spark: Any = Connected.builder.channelBuilder(channel).create()
+    # An engine in this process answers or is gone: the minutes a network may need would look like a hang.
+    spark.client.set_retry_policies([DefaultPolicy(max_retries=3)])
+    # Nothing is lost on the way within a process: no answer has to be kept until it is released.
+    spark.client.disable_reattachable_execute()
     return spark
 
 
@@ -99,34 +86,27 @@ def _no_shell() -> None:
 
 
 def _start() -> Any:
+    """Start a server, and keep what this process does at an interrupt: the engine takes one for its own end, and a
+    notebook's next cell would have none.
+
+    It asks the system for interrupts some time after it began. The handler is kept as the system holds it, since
+    Python's own functions for it work in the main thread only.
+    """
     from pysail.spark import SparkConnectServer
 
-    server = SparkConnectServer(port=0)  # loopback, a free port
-    server.start(background=True)
-    return server
-
-
-@functools.cache  # once in a process
-def _keep_interrupts() -> None:
-    """Keep what this process does at an interrupt: the engine takes one for its own end, and a notebook's next cell
-    would have none.
-
-    The first server of a process asks the system for interrupts, some time after it began. It is not used; later ones
-    do not ask again. The handler is kept as the system holds it, since Python's own functions for it work in the main
-    thread only.
-    """
     libc = ctypes.CDLL(None)
     before, now = ctypes.create_string_buffer(512), ctypes.create_string_buffer(512)  # more than a `struct sigaction`
     handler = ctypes.sizeof(ctypes.c_void_p)  # the bytes of its first member
-    if libc.sigaction(signal.SIGINT, None, before):
-        return
-    server, until = _start(), time.monotonic() + ASKS
-    while time.monotonic() < until:
-        if libc.sigaction(signal.SIGINT, None, now) == 0 and now.raw[:handler] != before.raw[:handler]:
+    libc.sigaction(signal.SIGINT, None, before)
+    server = SparkConnectServer(port=0)  # loopback, a free port
+    server.start(background=True)
+    until = time.monotonic() + ASKS
+    while libc.sigaction(signal.SIGINT, None, now) == 0 and now.raw[:handler] == before.raw[:handler]:
+        if time.monotonic() > until:
             break
         time.sleep(0.001)
     libc.sigaction(signal.SIGINT, before, None)
-    server.stop()
+    return server
 
 
 def memory() -> int:

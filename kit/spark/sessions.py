@@ -89,8 +89,7 @@ def _apache(master: str | None, *, is_local: bool) -> SparkSession:
     with _quiet():
         spark = builder.getOrCreate()
     # PySpark puts its own handler of interrupts in the place of any: of one that is not Python's default too.
-    is_own = callable(before) and before is not signal.default_int_handler
-    if is_own and threading.current_thread() is threading.main_thread():
+    if before not in (None, signal.default_int_handler) and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, before)
     spark.sparkContext.setLogLevel("ERROR")
     return spark.newSession()

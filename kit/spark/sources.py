@@ -4,8 +4,6 @@ Nothing here imports a kernel before something is read: Spark asks for columns i
 should not load a compiler.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,7 +11,7 @@ from copy import copy
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, ClassVar, Final, Self, TypeVar
 
 import attrs
 import pyarrow as pa
@@ -79,7 +77,7 @@ class Source(ds.DataSource, ds.DataSourceReader):
         """
         return plain_schema(self.fields()) if embedded.runs() else ddl(self.fields())
 
-    def reader(self, schema: Any) -> Source:
+    def reader(self, schema: Any) -> Self:
         """Return a reader of its own: filters that are pushed down hold for one query."""
         return copy(self)
 

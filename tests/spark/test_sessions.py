@@ -7,7 +7,6 @@ import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -109,14 +108,6 @@ def test_an_interrupted_query_leaves_the_session_usable(tmp_path):
         over.touch()
         assert asking.exception(300) is not None
     assert spark.range(7).count() == 7
-
-
-def test_a_new_session_starts_the_engine_again_where_it_is_gone(monkeypatch):
-    with socket.socket() as nobody:
-        nobody.bind(("127.0.0.1", 0))
-        monkeypatch.setattr(embedded, "_server", SimpleNamespace(listening_address=nobody.getsockname()))
-        with pytest.warns(UserWarning, match="RETRIES_EXCEEDED"):
-            assert session().range(7).count() == 7
 
 
 def test_it_needs_neither_java_nor_a_proxy_prints_nothing_and_ends_with_the_process(tmp_path):

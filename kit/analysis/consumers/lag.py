@@ -2,7 +2,6 @@
 topics in which it grew, and the queues that were stuck while others moved on.
 """
 
-from collections import defaultdict
 from itertools import groupby
 from types import SimpleNamespace
 from typing import Any, Final
@@ -10,6 +9,7 @@ from typing import Any, Final
 import pandas as pd
 
 from kit.analysis.consumers import consumer_logs
+from kit.data import grouped
 from kit.formats.printed_times import tzinfo, utc, when
 from kit.inventory.model import Ref
 from kit.rocketmq import names
@@ -144,18 +144,18 @@ def _reported(facts: Facts) -> set[tuple[str, int]]:
     """Return the lines of outputs by which the message in front of a group's offset (#LastTime) had been stored just
     before, as of a group that goes on: it reports its offsets after it handled them.
     """
-    looks = facts("offset_looks").query("source == 'progress' and sure").dropna(subset="time")
-    times = {(look["file"], look["line"]): look["time"] for look in looks.to_dict("records")}
+    looks = [row for row in facts.rows("offset_looks") if row["source"] == "progress" and row["sure"] and row["time"]]
+    times = {(row["file"], row["line"]): row["time"] for row in looks}
     zones = {item.file: item.zone for item in facts.zoned.items}
-    ages: defaultdict[tuple[str, ...], list[tuple[int, float]]] = defaultdict(list)
+    ages = []
     for row in facts.rows("admin_queues") if times else ():
         at, stored = times.get((row["file"], row["line"])), when(row["last_time"])
         if at is not None and stored is not None:
             printed = stored.replace(tzinfo=stored.tzinfo or tzinfo(zones.get(row["file"])))
             age = (utc(at) - utc(printed)).total_seconds()
-            ages[row["file"], row["group"], row["topic"], str(at)].append((row["line"], age))
+            ages.append(((row["file"], row["group"], row["topic"], at), (row["line"], age)))
     reported = set()
-    for (file, *_), rows in ages.items():
+    for (file, *_), rows in grouped(ages).items():
         if not zones.get(file):  # zones are quarters of an hour apart: by chance one queue is so far behind, not all
             rows = [(line, age - QUARTER * round(age / QUARTER)) for line, age in rows]
             rows = rows if all(abs(age) <= REPORTED for _, age in rows) else []

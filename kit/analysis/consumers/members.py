@@ -62,10 +62,9 @@ def client_subscriptions(facts: Facts) -> list[Row]:
     expression, first, last (null: to the end of the evidence), file, line. Heartbeats, the broker's log, consumerStatus.
     """
     return [
-        {"group": each.group, "client_id": each.client_id, "topic": topic, "expression": expression}
-        | {"first": each.first, "last": each.last, "file": each.ref.file, "line": each.ref.line}
+        each._asdict() | {"topic": topic, "expression": text, "file": each.ref.file, "line": each.ref.line}
         for each in subscriptions(facts)
-        for topic, expression in each.topics.items()
+        for topic, text in each.topics.items()
     ]
 
 
@@ -96,13 +95,10 @@ def _printed(facts: Facts) -> Iterator[Subscription]:
 
 def differing(facts: Facts) -> dict[str, list[Pair]]:
     """Return, by group, pairs of clients of one cluster that subscribed differently at the same time."""
-    differ: dict[str, list[Pair]] = {}
-    for group, members in grouped((each.group, each) for each in subscriptions(facts)).items():
-        for a, b in combinations(members[-COMPARED:], 2):
-            unlike = a.client_id != b.client_id and a.topics != b.topics and _overlap(a, b)
-            if unlike and not brokers.apart(facts, a.ref.file, b.ref.file):
-                differ.setdefault(group, []).append((a, b))
-    return differ
+    groups = grouped((each.group, each) for each in subscriptions(facts))
+    pairs = (pair for members in groups.values() for pair in combinations(members[-COMPARED:], 2))
+    unlike = ((a, b) for a, b in pairs if a.client_id != b.client_id and a.topics != b.topics and _overlap(a, b))
+    return grouped((a.group, (a, b)) for a, b in unlike if not brokers.apart(facts, a.ref.file, b.ref.file))
 
 
 def misled_by(facts: Facts, group: str) -> tuple[str, ...]:

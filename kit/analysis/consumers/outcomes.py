@@ -62,7 +62,6 @@ def groups(facts: Facts, topic: str) -> list[str]:
 
 @memo
 def _pairs(facts: Facts) -> set[tuple[str, str]]:
-    """Return every topic with each group of users that consumes it."""
     every = lag.positions(facts)
     subscribed = {(topic, s.group) for s in members.subscriptions(facts) for topic in s.topics}
     return subscribed | set(zip(every["topic"], every["group"], strict=True))

@@ -56,8 +56,7 @@ def of_group(facts: Facts, group: str) -> list[Consuming]:
 
 def of_client(facts: Facts, threads: list[Consuming], client: str | None) -> list[Consuming]:
     """Return those of these threads that no file shows to be another client's; all without a client."""
-    logs = facts("queue_owners")
-    known = dict(zip(logs["place"], logs["client_id"], strict=True))
+    known = {row["place"]: row["client_id"] for row in facts.rows("queue_owners")}
     clients = ((t, t.client if "@" in t.client else known.get(t.place)) for t in threads)
     return [t for t, of in clients if not (of and client) or client in (of, of.partition("@")[0])]
 

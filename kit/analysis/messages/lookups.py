@@ -14,6 +14,7 @@ import attrs
 import pandas as pd
 
 from kit.analysis import refs
+from kit.data import grouped
 from kit.explanation import context
 from kit.explanation.pasted_lines import decoded
 from kit.formats.logs import source_code
@@ -192,13 +193,11 @@ def _text(facts: Facts) -> tuple[str, str]:
 def reported(facts: Facts) -> dict[str, refs.Seen]:
     """Return where the lines of a paste report a known problem, by its slug; {} for other evidence."""
     file, text = _text(facts)
-    printed = source_code.tidied(text.encode()).decode("utf-8", "replace")
-    lines: dict[str, list[int]] = {}
-    for number, line in enumerate(printed.split("\n"), 1):
-        problem = next((problem for problem in problems_in(line) if problem.seen.verdict), None)
-        if problem is not None and not only_named(problem, line):
-            lines.setdefault(problem.slug, []).append(number)
-    return {slug: refs.Seen(len(own), places=tuple((file, n) for n in own)) for slug, own in lines.items()}
+    printed = enumerate(source_code.tidied(text.encode()).decode("utf-8", "replace").split("\n"), 1)
+    # Of each line the first problem that is reported.
+    first = ((next((each for each in problems_in(line) if each.seen.verdict), None), n, line) for n, line in printed)
+    places = grouped((each.slug, (file, n)) for each, n, line in first if each and not only_named(each, line))
+    return {slug: refs.Seen(len(own), places=tuple(own)) for slug, own in places.items()}
 
 
 def mixed(facts: Facts) -> context.Mixed | None:

@@ -156,7 +156,6 @@ def _keys_elsewhere(facts: Facts, asked: str) -> list[str]:
 
 
 def _form(text: str) -> str:
-    """Return the kind of id that a text has the form of, else `key`."""
     try:
         return ids.decode(text).kind
     except ids.BadId:
@@ -331,13 +330,11 @@ def gaps(records: list[Row], ops: list[Row], end: dt.datetime | None) -> list[di
 
 
 def _gap(kind: str, record: Row | None = None, **values: Any) -> dict[str, Any]:
-    """Return one gap; `record` is the one concerned."""
     given = {**_values(record), "at": _when(record["store_timestamp"]), **values} if record else values
     return {"kind": kind, "offset_msg_id": record["offset_msg_id"] if record else None, "text": GAPS[kind].say(**given)}
 
 
 def _when(at: dt.datetime | None) -> str | None:
-    """Return a time as printed in the sentences of a gap."""
     return None if at is None else utc(at).isoformat(sep=" ", timespec="milliseconds").replace("+00:00", " UTC")
 
 

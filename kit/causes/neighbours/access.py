@@ -10,6 +10,7 @@ from kit.analysis.sends import attempts, sends
 from kit.causes import shown_by
 from kit.causes.declared import Observed
 from kit.causes.texts import read
+from kit.data import grouped
 from kit.inventory.model import Ref
 from kit.rocketmq import names
 from kit.rocketmq.catalogue import PROBLEM
@@ -157,25 +158,17 @@ def _unknown(facts: Facts) -> list[dict[str, Any]]:
     """
     if not refs.seen(facts, "topic-unknown-to-consumer", "no-route"):
         return []
-    rows = facts("unknown_topics")
-    rows = rows[~rows["topic"].astype(str).str.startswith(NORMAL)]
-    # Only the client's own dispatcher of traces sends to that topic.
-    sent = (
-        (rows["event"] == "no-route")
-        & (rows["source"] != "mqadmin")
-        & (rows["topic"] != names.TRACE_TOPIC)
-        & rows["by_send"]
-    )
-    # An application's exception and its client's warning report one send: the fuller log counts.
-    sends = rows[sent].groupby(["topic", "source"], dropna=False)["n"].sum().groupby("topic").max()
-    of_topic = rows.groupby("topic")
-    groups = {topic: sorted(set(own.dropna())) for topic, own in of_topic["consumer_group"]}
-    topics = of_topic.agg({"n": "sum", "first": "min", "last": "max"}).reset_index()
-    topics = topics.assign(
-        exists=topics["topic"].isin(_existing(facts)), groups=topics["topic"].map(groups),
-        sends=topics["topic"].map(sends).fillna(0).astype("int64"),
-    )  # fmt: skip
-    every: list[dict[str, Any]] = topics.to_dict("records")  # type: ignore[assignment]
+    rows = [row for row in facts.rows("unknown_topics") if not row["topic"].startswith(NORMAL)]
+    every: list[dict[str, Any]] = []
+    for topic, own in grouped((row["topic"], row) for row in rows).items():
+        # Only the client's own dispatcher of traces sends to that topic.
+        by_send = [row for row in own if row["by_send"] and topic != names.TRACE_TOPIC]
+        sent = [row for row in by_send if row["event"] == "no-route" and row["source"] != "mqadmin"]
+        # An application's exception and its client's warning report one send: the fuller log counts.
+        sends = max(map(sum, grouped((row["source"], row["n"]) for row in sent).values()), default=0)
+        seen, groups = refs.of_rows(own), sorted({row["consumer_group"] for row in own} - {None})
+        each = {"topic": topic, "sends": sends, "groups": groups, "exists": topic in _existing(facts)}
+        every.append(each | {"n": seen.count, "first": seen.first, "last": seen.last})
     return sorted(every, key=lambda each: (each["exists"], -each["sends"], -len(each["groups"]), each["topic"]))
 
 

@@ -6,12 +6,11 @@ An address that the same clients reached before or after is not unreachable: the
 
 from pathlib import PurePosixPath
 
-import pandas as pd
-
 from kit.analysis import reach, refs
 from kit.analysis.messages import lookups
 from kit.analysis.sends import sends
 from kit.causes.declared import Observed
+from kit.data import grouped
 from kit.formats.printed_times import utc
 from kit.tables.facts import Facts
 
@@ -27,16 +26,19 @@ def observe(facts: Facts) -> Observed:
     failed = [row for row in tried if row["failed"]]
     dropped = _dropped(facts, failed) if reached is None else None
     never = address if reached is None and dropped is None else None
-    observed = Observed({"client_logs": logs, "never": never is not None, "address": address})
+    values = {
+        "client_logs": logs,
+        "never": never is not None,
+        "address": address,
+        "reached": reached,
+        "dropped": dropped,
+    }
+    observed = Observed(values | dict.fromkeys(("failed_sends", "clients"), 0 if logs else None))
     if never is not None:
         _never(facts, observed, never, failed)
-    else:
-        observed.values |= dict.fromkeys(("failed_sends", "clients"), 0 if logs else None)
-    if reached is not None:
-        observed.values["reached"] = True
+    elif reached is not None:
         observed.quotes["connects-failed"] = facts.refs([(reached["file"], reached["reached_line"] or 0)])
-    if dropped is not None:
-        observed.values["dropped"] = True
+    elif dropped is not None:
         observed.quotes["connects-failed"] = facts.refs([(dropped["file"], dropped["line"])])
     late = refs.seen(facts, "client-call-timeout")
     answered = refs.seen(facts, "client-wait-timeout", "flow-control", "send-result") or facts.has("messages")
@@ -76,14 +78,13 @@ def _unused(facts: Facts, observed: Observed) -> None:
 
 def _address(facts: Facts) -> str | None:
     """Return the address with the most failed connects, those first that nobody reached, then advertised ones."""
-    if not (rows := reach.tried(facts)):
-        return None
-    tried = pd.DataFrame(rows, columns=["address", "failed", "reached"]).groupby("address", as_index=False).sum()
-    tried["other"] = [_advertised(facts, address) is None for address in tried["address"]]
+    tried = grouped((row["address"], row) for row in reach.tried(facts))
+    failed = {address: -sum(row["failed"] for row in rows) for address, rows in tried.items()}
+    reached = {address: any(row["reached"] for row in rows) for address, rows in tried.items()}
     # Clients connect to name servers and others too: if advertised addresses are known, only those count.
-    tried = tried[(tried["failed"] > 0) & ~(tried["other"] & bool(reach.advertised(facts)))]
-    tried = tried.assign(reached=tried["reached"] > 0, failed=-tried["failed"])
-    return next(iter(tried.sort_values(["reached", "other", "failed", "address"])["address"]), None)
+    other = {address: _advertised(facts, address) is None for address in tried}
+    known = [each for each in tried if failed[each] and not (other[each] and reach.advertised(facts))]
+    return min(known, key=lambda each: (reached[each], other[each], failed[each], each), default=None)
 
 
 def _advertised(facts: Facts, address: str) -> reach.Place | None:

@@ -3,16 +3,12 @@
 A lag that shrinks again is a burst.
 """
 
-from __future__ import annotations
-
-from collections import defaultdict
 from typing import Any
-
-import attrs
 
 from kit.analysis import refs
 from kit.analysis.consumers import consumer_logs, lag, members, stacks
 from kit.causes.declared import Observed
+from kit.data import grouped
 from kit.formats.values import integer
 from kit.inventory.model import Ref
 from kit.rocketmq import names
@@ -27,39 +23,16 @@ FAR = 60_000
 """ms by which the pulls of a group have to be behind: a group that keeps up is less than a second behind."""
 
 
-@attrs.frozen
-class Lagging:
-    """Who lags, None for nobody. `worst`: of those whose lag grows, the group or the client of several that falls behind
-    fastest; only without it `once`: who lags in all queues at one look, and `part`: one client of several that lags.
-    """
-
-    worst: lag.Pair | None
-    once: lag.Pair | None
-    part: lag.Pair | None
-
-    @classmethod
-    def of(cls, pairs: list[lag.Pair], parts: list[lag.Pair]) -> Lagging:
-        falling = [p for p in pairs if p.backlog] + [p for p in parts if p.backlog and p.client]
-        worst = min(falling, key=lambda p: (-(p.growth_per_second or 0), p.name), default=None)
-        if worst is not None:
-            return cls(worst, None, None)
-        return cls(None, next((p for p in pairs if p.behind_everywhere), None), next(iter(parts), None))
-
-    @property
-    def strongest(self) -> lag.Pair | None:
-        return self.worst or self.once or self.part
-
-    @property
-    def of_one_client(self) -> lag.Pair | None:
-        return self.worst if self.worst and self.worst.client else self.part
-
-
 def observe(facts: Facts) -> Observed:
     """Measure whether a group falls behind, by how much, and in which call its threads are."""
-    pairs, in_hand = lag.pairs(facts), lag.in_hand(facts)
-    lagging = Lagging.of(pairs, members.parts(facts))
-    worst, once, part, strongest = lagging.worst, lagging.once, lagging.part, lagging.strongest
-    client = worst.client if worst else None
+    pairs, parts, in_hand = lag.pairs(facts), members.parts(facts), lag.in_hand(facts)
+    # The group whose lag grows fastest, or one client of several; without it who lags in all queues at one look, and a
+    # client whose lag need not grow.
+    falling = [p for p in pairs if p.backlog] + [p for p in parts if p.backlog and p.client]
+    worst = min(falling, key=lambda p: (-(p.growth_per_second or 0), p.name), default=None)
+    once = None if worst else next((p for p in pairs if p.behind_everywhere), None)
+    part = None if worst else next(iter(parts), None)
+    strongest, client = worst or once or part, worst.client if worst else None
     groups = sorted(statement.group for statement in (*_held_back(facts, None), *in_hand) if statement.group)
     group = worst.group if worst else max(groups, key=groups.count, default=part.group if part else None)
     threads = stacks.of_group(facts, group) if group else []
@@ -98,7 +71,7 @@ def observe(facts: Facts) -> Observed:
         if all(q.stands and q.stand_offset == q.last_offset for q in part.queues):
             observed.consequence_of = ("consumer-stuck",)
         observed.quotes["lags-in-part"] = lag.refs(facts, part.group, part.topic, part.queues[0])
-    if share := lagging.of_one_client:
+    if share := worst if client else part:
         queue_ids = lag.ids(share.queues, share.queues + share.going_on)
         observed.values |= {"queue_ids": queue_ids, "queues": len(queue_ids), "others": len(share.going_on)}
     _listener(facts, observed, group, worst, best)
@@ -162,14 +135,11 @@ def _listener(
 
 def _statistics(facts: Facts, observed: Observed, group: str | None) -> None:
     """Add how far behind pulls were, if stats.log shows it: of the lagging group, else of any."""
-    far: dict[tuple[str, str], list[consumer_logs.Statement]] = defaultdict(list)
-    for statement in consumer_logs.of(facts, "group-falls-behind", group=group):
-        if statement.group and (statement.high_behind_ms or 0) >= FAR and not statement.topic.startswith("%"):
-            far[statement.group, statement.topic].append(statement)
-    if far:
-        lines = max(far.values(), key=lambda lines: (len(lines), lines[0].group, lines[0].topic))
-        seconds = max(statement.high_behind_ms for statement in lines) // 1000
-        queues = len({statement.queue for statement in lines})
+    known = [s for s in consumer_logs.of(facts, "group-falls-behind", group=group) if s.group and s.high_behind_ms]
+    far = [s for s in known if s.high_behind_ms >= FAR and not s.topic.startswith("%")]
+    if by_topic := grouped(((s.group, s.topic), s) for s in far):
+        lines = max(by_topic.values(), key=lambda lines: (len(lines), lines[0].group, lines[0].topic))
+        seconds, queues = max(s.high_behind_ms for s in lines) // 1000, len({s.queue for s in lines})
         observed.values |= {"far": lines[0], "far_queues": queues, "seconds": seconds}
         observed.quotes["statistics"] = consumer_logs.quote(facts, lines[:2])
 
@@ -178,10 +148,8 @@ def _totals(facts: Facts, observed: Observed) -> None:
     """Add which group lags most in total, by outputs of consumerProgress for all groups: the last, and the first if one
     file or their times give them an order.
     """
-    groups = defaultdict[str, list[members.Block]](list)
-    for row in members.blocks_of(facts, "consumerProgress"):
-        if names.of_users(row.get("#Group") or "") and integer(row.get("#Diff Total")) is not None:
-            groups[row["#Group"]].append(row)
+    rows = [row for row in members.blocks_of(facts, "consumerProgress") if integer(row.get("#Diff Total")) is not None]
+    groups = grouped((row["#Group"], row) for row in rows if names.of_users(row.get("#Group") or ""))
     for looks in groups.values():
         timed = all(row["time"] for row in looks)
         in_order = timed or len({row["file"] for row in looks}) == 1
@@ -226,9 +194,7 @@ def _all_in_one(facts: Facts) -> tuple[str | None, stacks.Shared | None]:
     """Return the group whose consuming threads are all in the same call of a dump (before 4.9.0 threads name no group),
     and that dump; None without one, and where threads are deadlocked.
     """
-    by_group: dict[str | None, list[stacks.Consuming]] = defaultdict(list)
-    for thread in stacks.consuming(facts):
-        by_group[thread.group or None].append(thread)
+    by_group = grouped((thread.group or None, thread) for thread in stacks.consuming(facts))
     busy = [
         (group, each)
         for group, threads in by_group.items()

@@ -26,50 +26,46 @@ Message = dict[str, Any]
 
 def observe(facts: Facts) -> Observed:
     """Find the queue that is stuck, at which message, and what blocks it."""
-    judged = [(q, m) for q in lag.stuck(facts) if (m := _in_work(facts, q)) or not lag.rested(q)]
+    seen = [(q, m) for q in lag.stuck(facts) if (m := _in_work(facts, q)) or not lag.rested(q)]
     # A queue in which nothing was ever handled has no owner, unless its message is seen in work.
-    standing = [(q, m) for q, m in judged if m.get("message") or (not m and q.offset > q.begin)]
-    chosen = max(standing, key=lambda qm: (bool(qm[1]), qm[0].end - qm[0].offset), default=None)
-    if chosen and chosen[1]:
-        return _stuck(facts, *chosen, stands=True)
-    once = next((p for p in lag.pairs(facts) if p.held_up is not None), None)
-    if once is not None:
-        queue = once.held_up
-        looked = lag.Stuck(**vars(queue) | {"offset": queue.last_offset, "end": queue.last_end})
-        looked.others, message = len(once.queues) - 1, _in_work(facts, looked)
+    standing = [(q, m) for q, m in seen if m.get("message") or (not m and q.offset > q.begin)]
+    stuck = max(standing, key=lambda qm: (bool(qm[1]), qm[0].end - qm[0].offset), default=None)
+    once = next((p for p in lag.pairs(facts) if p.held_up), None)
+    if once and not (stuck and stuck[1]):
+        queue = lag.Stuck(**vars(once.held_up) | {"offset": once.held_up.last_offset, "end": once.held_up.last_end})
+        message = _in_work(facts, queue)
         # Attempts of one message are looks at its queue, too.
-        looked.first, looked.last = message.get("during") or (None, None)
-        if looked.first and (looked.last - looked.first).total_seconds() >= LASTING:
-            return _stuck(facts, looked, message, stands=True)
-    if judged:
-        return _stuck(facts, *(chosen or judged[0]), stands=bool(chosen))
-    observed = Observed({"all_known": lag.known(facts) and once is None, "popped": lag.popped(facts)})
-    if once is not None:
-        observed.values |= {
+        queue.others, (queue.first, queue.last) = len(once.queues) - 1, message.get("during") or (None, None)
+        if queue.first and (queue.last - queue.first).total_seconds() >= LASTING:
+            stuck = queue, message
+    if stuck or seen:
+        return _stuck(facts, *(stuck or seen[0]), stands=bool(stuck))
+    message, expired = _in_work(facts), consumer_logs.of(facts, "expired-sent-back")
+    values = {
+        "all_known": lag.known(facts) and not once,
+        "popped": lag.popped(facts),
+        "expired": sum(s.n for s in expired),
+    }
+    quotes = {"message-in-work": message.pop("refs", ()), "expired": consumer_logs.quote(facts, expired[:1])}
+    if once:
+        queue = once.held_up
+        values |= {
             "group": once.group, "lag_group": once.group, "lag_topic": once.topic, "lag_queue": queue.queue_id,
             "lag_offset": queue.last_offset, "lags_alone": queue.last_lag,
         }  # fmt: skip
-        observed.quotes["one-queue-lags"] = lag.refs(facts, once.group, once.topic, queue, most=1)
-    message, expired = _in_work(facts), consumer_logs.of(facts, "expired-sent-back")
-    observed.values["expired"] = sum(s.n for s in expired)
-    observed.quotes |= {"message-in-work": message.pop("refs", ()), "expired": consumer_logs.quote(facts, expired[:1])}
-    observed.values |= message
-    observed.window = message.get("during")
-    if message.get("message") == "attempted":
-        observed.values["attempted"] = True
-        observed.actors = (message["group"],) if message["group"] else ()
-    return observed
+        quotes["one-queue-lags"] = lag.refs(facts, once.group, once.topic, queue, most=1)
+    actors = filter(None, [message.get("group")])
+    return Observed(values | message, quotes, message.get("during"), actors=actors)
 
 
 def _stuck(facts: Facts, queue: lag.Stuck, message: Message, *, stands: bool) -> Observed:
-    records = facts("stuck_records")
-    at = records[(records["topic"] == queue.topic) & (records["queue_id"] == queue.queue_id)]
-    at = at[at["queue_offset"] == queue.offset]
-    at = at[at["file"].map(lambda file: brokers.may_be(facts, file, queue.broker)).astype(bool)].head(1)
+    place = (queue.topic, queue.queue_id, queue.offset)
+    rows = (r for r in facts.rows("stuck_records") if (r["topic"], r["queue_id"], r["queue_offset"]) == place)
+    record = next((row for row in rows if brokers.may_be(facts, row["file"], queue.broker)), None)
     expired = [s for s in consumer_logs.of(facts, "expired-sent-back") if _is_at(facts, s, queue)]
     quotes = {
         "queue-stands": lag.refs(facts, queue.group, queue.topic, queue),
-        "record": quoting.records_at(facts, at),
+        "record": (quoting.record(facts, record["file"], record["physical_offset"]),) if record else (),
         "expired": consumer_logs.quote(facts, expired[:1]),
         "message-in-work": message.pop("refs", ()),
     }
@@ -79,7 +75,7 @@ def _stuck(facts: Facts, queue: lag.Stuck, message: Message, *, stands: bool) ->
     standing, client, hangs = _client(facts, queue)
     observed.values |= message | {
         "queue_ids": standing, "several": len(standing) > 1, "client": client, "hangs": hangs,
-        "stuck_queue": True, "stands": stands, "record": len(at), "expired": sum(s.n for s in expired),
+        "stuck_queue": True, "stands": stands, "record": record, "expired": sum(s.n for s in expired),
         "dumped": len({(t.file, t.dump) for t in stacks.of_group(facts, queue.group)}) > 1,
         "pulls_logged": consumer_logs.of(facts, "queues-assigned", "queue-taken", "pull-started", group=queue.group),
     }  # fmt: skip
@@ -90,13 +86,13 @@ def _stuck(facts: Facts, queue: lag.Stuck, message: Message, *, stands: bool) ->
         ends = last.loc[last["offset"] == queue.offset, "end"].dropna()
         observed.values |= {
             "queue": {"topic": queue.topic, "broker": queue.broker or None, "queue_id": queue.queue_id},
-            "queue_offset": queue.offset, "uniq_key": next(iter(at["uniq_key"]), message.get("uniq_key")),
+            "queue_offset": queue.offset, "uniq_key": record["uniq_key"] if record else message.get("uniq_key"),
             "messages_behind": max([queue.end, *map(int, ends)]) - queue.offset - 1,
             "blocked": message.get("why") in ("endless", "deadlock"), "suspended": message.get("why") == "suspended",
         }  # fmt: skip
     if not message:
         observed.consequence_of = members.misled_by(facts, queue.group)
-    if at.empty and "no_owner" not in message:
+    if not record and "no_owner" not in message:
         topic, broker = quote(queue.topic), quote(queue.broker or "BROKER")
         at_queue = f"-t {topic} -b {broker} -i {queue.queue_id} -o {queue.offset}"
         observed.values["look_up"] = f"mqadmin queryMsgByOffset -n NAMESRV:9876 {at_queue}"
@@ -120,16 +116,14 @@ def _in_work(facts: Facts, queue: lag.Stuck | None = None) -> Message:
         _, client, hangs = _client(facts, queue)
         threads = stacks.of_client(facts, stacks.of_group(facts, queue.group), client)
     if locked := [t for t in threads if t.deadlocked]:
-        return _threads(facts, locked) | {
-            "message": "deadlock",
-            "count": len({t.thread for t in locked}),
-            "why": "deadlock",
-        }
-    standing = stacks.standing(threads) if queue else []
-    endless = _threads(facts, [*standing[0]]) | {"why": "endless"} if standing else {}
-    if standing and (hangs or len({t.thread for t, _ in standing}) * 2 <= len({t.thread for t in threads})):
+        held = {"message": "deadlock", "why": "deadlock", "count": len({t.thread for t in locked})}
+        return _threads(facts, locked) | held
+    endless: Message = {}
+    if standing := stacks.standing(threads) if queue else []:
         first, last = standing[0]
-        return endless | {"message": "thread", "thread": first.thread, "first": first.file, "last": last.file}
+        endless = _threads(facts, [first, last]) | {"why": "endless"}
+        if hangs or len({t.thread for t, _ in standing}) * 2 <= len({t.thread for t in threads}):
+            return endless | {"message": "thread", "thread": first.thread, "first": first.file, "last": last.file}
     if pulled := next(_in_memory(facts, queue), None):
         info, row = pulled
         ordered = row.get("locked") == "true" and info["properties"].get("PROP_CONSUMEORDERLY") == "true"
@@ -170,7 +164,7 @@ def _is_of(facts: Facts, statement: consumer_logs.Statement, queue: lag.Stuck) -
 
 
 def _is_at(facts: Facts, statement: consumer_logs.Statement, queue: lag.Stuck) -> bool:
-    return _is_of(facts, statement, queue) and statement.queue_offset == str(queue.offset)
+    return statement.queue_offset == str(queue.offset) and _is_of(facts, statement, queue)
 
 
 def _attempts(statement: consumer_logs.Statement) -> int:
@@ -183,7 +177,7 @@ def _attempted(facts: Facts, attempts: list[consumer_logs.Statement]) -> Message
     offset = integer(last.queue_offset)
     place = last.queue and {"topic": last.topic, "broker": last.broker, "queue_id": last.queue[2]}
     return {
-        "message": "attempted", "group": last.group, "offset": offset, "count": sum(s.n for s in attempts),
+        "message": "attempted", "attempted": True, "group": last.group, "offset": offset, "count": sum(s.n for s in attempts),
         "times": last.high_reconsume_times, "uniq_key": last.uniq_key, "why": "suspended", "queue": place,
         "queue_offset": offset, "refs": facts.refs([(last.file, last.line), (last.file, last.last_line)]),
         "during": quoting.of_rows(map(vars, attempts)).window,
@@ -191,7 +185,6 @@ def _attempted(facts: Facts, attempts: list[consumer_logs.Statement]) -> Message
 
 
 def _threads(facts: Facts, threads: list[stacks.Consuming]) -> Message:
-    """Return the frame in which threads are, and the first of them."""
     places = dict.fromkeys((t.file, t.lines[0] if t.lines else t.line) for t in threads)
     # A dump from a table in another form may name no line.
     refs = facts.refs([(file, line) for file, line in places if line > 0][:3])

@@ -6,7 +6,7 @@ The broker keys its table by connection, the rebalancing by client id
 first one's share. A client id is clientIP@instanceName (client/ClientConfig.buildMQClientId).
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable
 from itertools import combinations, groupby
 from typing import Any
@@ -15,6 +15,7 @@ from kit.analysis import brokers
 from kit.analysis import refs as quoting
 from kit.analysis.consumers import consumer_logs, lag, members
 from kit.causes.declared import Observed
+from kit.data import grouped
 from kit.formats.values import integer
 from kit.inventory.model import Ref
 from kit.rocketmq import names
@@ -146,12 +147,8 @@ def _listed(facts: Facts) -> tuple[dict[str, Any], tuple[Ref, ...]]:
 def _back_lines(facts: Facts) -> dict[str, list[consumer_logs.Statement]]:
     """Return, by group, the lines of offsets going back in a queue that two addresses write."""
     lines = [s for s in consumer_logs.of(facts, "consumer-offset-back") if names.of_users(s.group or "") and s.address]
-    addresses: dict[tuple[str, Any], set[str]] = defaultdict(set)
-    for s in lines:
-        addresses[s.group, s.queue].add(s.address)
-    by_group: dict[str, list[consumer_logs.Statement]] = defaultdict(list)
-    for s in lines:
-        by_group[s.group] += [s] if len(addresses[s.group, s.queue]) > 1 else []
+    addresses = grouped(((s.group, s.queue), s.address) for s in lines)
+    by_group = grouped((s.group, s) for s in lines if len({*addresses[s.group, s.queue]}) > 1)
     return {group: lines for group, lines in by_group.items() if sum(s.n for s in lines) >= STREAM}
 
 

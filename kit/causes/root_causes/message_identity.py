@@ -58,14 +58,10 @@ def observe(facts: Facts) -> Observed:
 
 def _twice_refs(facts: Facts, frame: pd.DataFrame) -> tuple[Ref, ...]:
     """Quote the two deliveries of the first messages, and the records delivered."""
-    rows = frame.head(2)
-    sides = [rows[["first_file", "first_line"]], rows[["file", "line"]]]
-    places = [place for pair in zip(*(side.itertuples(index=False) for side in sides), strict=True) for place in pair]
+    rows, place = frame.head(2), ["record_file", "physical_offset", "store_timestamp"]
+    sides = [(row[f"{which}file"], int(row[f"{which}line"])) for _, row in rows.iterrows() for which in ("first_", "")]
     # A table may be Parquet, which has no lines.
-    items = {file: facts.files.get(file) for file, _ in places}
-    text = {file for file, item in items.items() if item and item.has_lines}
-    quoted = facts.refs((file, int(line)) for file, line in places if file in text)
-    place = ["record_file", "physical_offset", "store_timestamp"]
+    quoted = facts.refs((file, n) for file, n in sides if (item := facts.files.get(file)) and item.has_lines)
     firsts = rows[[f"first_{name}" for name in place]].set_axis(place, axis=1)
     records = pd.concat([firsts, rows[place]]).rename(columns={"record_file": "file"})
     return (*quoted, *refs.records_at(facts, records.drop_duplicates(), 4))

@@ -30,10 +30,9 @@ def observe(facts: Facts) -> Observed:
     jump = next(iter(jumps), None)
     observed = Observed({"moved": {}}, proposed=())
     _hints(facts, observed, jump)
-    hinted = any(observed.quotes.values())
     if jump is None:
         _without_jump(facts, observed)
-        hinted = any(observed.quotes.values())
+    hinted = any(observed.quotes.values())
     # A consumer's client log prints the first offset of each queue, the broker's log every correction and reset; where a
     # new group started is only in its clients' logs.
     started = refs.seen(facts, "pull-started")
@@ -68,12 +67,7 @@ def _jump(facts: Facts, observed: Observed, jump: Row) -> None:
             for m in moves
             if m["queue_id"] is not None
         },
-        "ranges": [
-            TEXTS.say(
-                "some_queue" if m["queue_id"] is None else "queue", queue=m["queue_id"], start=m["start"], end=m["end"]
-            )
-            for m in known[:8]
-        ],
+        "ranges": [TEXTS.say("some_queue" if m["queue_id"] is None else "queue", **m) for m in known[:8]],
         "earlier": sum(1 for m in moves if m["repeated"]) or None,
         "some_skipped": jump["skipped"] or None,
         "some_again": jump["handled_again"] or None,
@@ -133,17 +127,13 @@ def _hints(facts: Facts, observed: Observed, jump: Row | None) -> None:
     back = refs.seen(facts, "consumer-offset-back")
     # A broker up to 4.5 prints it for its own place in the op queue.
     once = [row for row in facts.rows("once_back") if names.of_users(row["group"])] if back else []
-    if len(once) == 1 and _by_tags(facts, once[0]):
-        once = []
+    if len(once) == 1:
+        # A group that takes only some tags of a topic passes over others: a late pull goes far back.
+        own = (s.topics for s in members.subscriptions(facts) if s.group == once[0]["group"])
+        once = [] if any(topics.get(once[0]["topic"], "*") != "*" for topics in own) else once
     if rows := [row for row in once if group in (None, row["group"])]:
         observed.values |= {"back_queues": len(rows), "back_messages": sum(row["messages"] for row in rows)}
         observed.quotes["went-back"] = refs.quote(facts, _seen(facts, group, "consumer-offset-back"), 2)
-
-
-def _by_tags(facts: Facts, row: Row) -> bool:
-    """Return whether a group takes only some tags of a topic: its pulls pass over others, a late one goes far back."""
-    own = (s.topics for s in members.subscriptions(facts) if s.group == row["group"])
-    return any(topics.get(row["topic"], "*") != "*" for topics in own)
 
 
 def _seen(facts: Facts, group: str | None, *slugs: str) -> refs.Seen:

@@ -115,7 +115,6 @@ def _repairs(observed: Observed, wrong: pd.DataFrame) -> None:
 
 
 def _counts(frame: pd.DataFrame) -> dict[str, int]:
-    """Return how many rows are without a message, and messages without a row."""
     return {name: int((frame["kind"] == kind).sum()) for name, kind in KINDS.items()}
 
 
