@@ -92,13 +92,10 @@ def _watch(paths: tuple[Path, ...], folder: Path, lang: Lang, chosen: dict[str, 
 def _outlets(watching: Any, chosen: dict[str, Any]) -> list[Any]:
     from kit.watch import outlets
 
-    chosen_outlets: list[Any] = []
-    if chosen["alerts"]:
-        chosen_outlets.append(outlets.lines(chosen["alerts"]))
+    every: list[Any] = [outlets.lines(chosen["alerts"])] if chosen["alerts"] else []
     if folder := chosen["capture"]:
-        keep = lambda alert: alert["state"] == "raised" and outlets.capture(watching, alert["id"], folder)  # noqa: E731
-        chosen_outlets.append(keep)
-    return chosen_outlets
+        every.append(lambda alert: alert["state"] == "raised" and outlets.capture(watching, alert["id"], folder))
+    return every
 
 
 def _metrics(sender: Any, target: str, lang: Lang) -> None:

@@ -2,18 +2,21 @@
 
 from typing import Final, Literal
 
+import msgspec
+
 from kit import data
 from kit.i18n import T
 from kit.rocketmq.versions import Version, within
 
 
 class Answer(data.Row, frozen=True):
-    """One answer. `problem`: the known problem that explains it further ("" = none)."""
+    """One answer. `problem`: the known problem that explains it further ("" = none); `also`: codes that mean the same."""
 
     name: str
     meaning: T
     next: T
     problem: str = ""
+    also: dict[int, str] = msgspec.field(default_factory=dict)
 
 
 _EVERY: Final = data.read("rocketmq/facts/answers.yaml", dict[str, dict[int, Answer]])
@@ -21,7 +24,11 @@ CODES: Final = _EVERY["remoting"]
 """Response code → what it means: common/protocol/ResponseCode, remoting/protocol/RemotingSysResponseCode."""
 STATUSES: Final[dict[str, int]] = {"FLUSH_DISK_TIMEOUT": 10, "SLAVE_NOT_AVAILABLE": 11, "FLUSH_SLAVE_TIMEOUT": 12}
 """Send status (client/producer/SendStatus) → the response code it comes from."""
-GRPC_CODES: Final = _EVERY["grpc"]
+GRPC_CODES: Final = {
+    code: msgspec.structs.replace(answer, name=name)
+    for first, answer in _EVERY["grpc"].items()
+    for code, name in ({first: answer.name} | answer.also).items()
+}
 """Code of apache.rocketmq.v2.Code → what it means."""
 GRPC_NAMES: Final = {answer.name: code for code, answer in GRPC_CODES.items()}
 

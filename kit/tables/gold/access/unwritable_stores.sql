@@ -16,7 +16,6 @@ with refused as (
 ), own as (
   select s.* from statements s left anti join (select file, line from events where event = 'service-not-available') a
     on s.event = 'store-not-writable' and s.file = a.file and s.line = a.line
-), numbered as (
-  select *, count(*) over (partition by event, file) as n, row_number() over (partition by event, file order by ts nulls first, line) as nth from own
 )
-select event, file, n, ts as first, line from numbered where nth = 1 order by event, first nulls first, file
+select event, file, n, place.ts as first, place.line as line
+from (select event, file, count(*) as n, min(struct(ts, line)) as place from own group by event, file) order by event, first nulls first, file

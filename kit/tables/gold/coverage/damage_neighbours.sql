@@ -1,18 +1,13 @@
 -- One row per damaged range of a commit log file and store host with records in that file: file, start, end (physical offsets), after, before (store times
 -- of that host's last record in front of it and first one behind it, null where there is none), cut (the copy of the file ends there, inside a record). At
 -- most 20,000 rows, the largest ranges first.
-with damage as (
-  select s.file, s.start + coalesce(f.base, 0) as start, s.end + coalesce(f.base, 0) as end,
-    s.reason = 'truncated' as cut
-  from skipped s join files f on s.file = f.file
-  where s.reason in ('corrupt', 'truncated') and f.replica_of is null
-), ranges as (
-  select x.store_host, d.file, d.start, d.end, d.cut
-  from damage d join store_extent x on d.file = x.file
-  where x.store_host is not null and x.first is not null
+with ranges as (
+  select x.store_host, s.file, s.start + coalesce(f.base, 0) as start, s.end + coalesce(f.base, 0) as end, s.reason = 'truncated' as cut
+  from skipped s join files f on s.file = f.file join store_extent x on s.file = x.file
+  where s.reason in ('corrupt', 'truncated') and f.replica_of is null and x.store_host is not null and x.first is not null
 ), near as (
   select m.store_host, m.physical_offset as at, m.store_timestamp as time
-  from messages_within m left semi join damage d on m.file = d.file
+  from messages_within m left semi join ranges r on m.file = r.file
   where m.store_host is not null and m.physical_offset is not null and m.store_timestamp is not null
 ), points as (
   select store_host, at, time, 1 as place, cast(null as string) as file, cast(null as bigint) as start from near

@@ -1,16 +1,14 @@
 -- One row per record of the first 8 leaked messages, in order of message and store: check_times (null before the first check), committed (boolean: written
 -- by a commit). At most 300 rows a message.
 with begun as (
-  select uniq_key, rank, store_timestamp from (
-    select uniq_key, rank, store_timestamp, row_number() over (partition by uniq_key order by rank, store_timestamp) as nth from (
-      select uniq_key, 0 as rank, store_timestamp from leaked_records
-      where place = 'schedule' and reconsume_times > 0 and resent and check_times is null
-      union all
-      select uniq_key, 1, store_timestamp from leaked_records where place = 'half'
-    ) where uniq_key is not null
-  ) where nth = 1
+  select uniq_key, min(struct(rank, store_timestamp)) as first from (
+    select uniq_key, 0 as rank, store_timestamp from leaked_records
+    where place = 'schedule' and reconsume_times > 0 and resent and check_times is null
+    union all
+    select uniq_key, 1, store_timestamp from leaked_records where place = 'half'
+  ) where uniq_key is not null group by uniq_key
 ), chosen as (
-  select uniq_key, row_number() over (order by rank, store_timestamp, uniq_key) as message from begun
+  select uniq_key, row_number() over (order by first.rank, first.store_timestamp, uniq_key) as message from begun
 ), places as (
   select r.file, r.physical_offset, c.message, row_number() over (partition by c.message order by r.store_timestamp, r.physical_offset, r.file) as nth
   from records r join chosen c on r.id = xxhash64(c.uniq_key) and r.uniq_key = c.uniq_key

@@ -12,8 +12,7 @@ with leaked as (
 ), counted as (
   select *, messages + nth - 1 as seq, count(*) over () as answers from answered
 ), marks as (
-  select distinct messages, messages * cast(pow(2, k) as bigint) as mark from (select distinct messages from answered) cross join
-    (select explode(sequence(0, 40)) as k)
+  select messages * cast(pow(2, k) as bigint) as mark from (select distinct messages from answered) cross join (select explode(sequence(0, 40)) as k)
 )
 select c.seq, c.ts as store_timestamp, cast(null as bigint) as half_queue_offset, cast(null as int) as check_times, c.uniq_key,
   m.mark is not null as doubling

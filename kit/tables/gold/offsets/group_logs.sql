@@ -3,10 +3,8 @@
 with named as (
   select distinct file, value_group as `group` from events
   where event in ('queues-assigned', 'queues-assigned-go', 'queue-taken', 'pull-started', 'consumer-offset-saved')
-), beats as (
-  select distinct file, value_data as data from events where event = 'heartbeat-data'
 ), listed as (
-  select file, explode(split(data, 'groupName=')) as part from beats
+  select file, explode(split(data, 'groupName=')) as part from (select distinct file, value_data as data from events where event = 'heartbeat-data')
 )
 select `group`, file from named where `group` is not null
 union

@@ -4,11 +4,9 @@ with stated as (
   select file, line, try_cast(trim(value) as bigint) as `end` from admin
   where name = 'commitLogMaxOffset' and trim(value) rlike '^[0-9]{1,18}$'
   order by file, line limit 1
-), sent as (
-  select host, position, offset_msg_id from acknowledged where host is not null
 )
 select s.file, s.line, s.`end`, count(a.host) as sends, sum(case when a.position >= lpad(hex(s.`end`), 16, '0') then 1 else 0 end) as behind,
   min(a.offset_msg_id) as offset_msg_id, min(a.host) = max(a.host) as one_host
-from stated s left join sent a on true
+from stated s left join acknowledged a on a.host is not null
 group by s.file, s.line, s.`end`
 order by s.file, s.line

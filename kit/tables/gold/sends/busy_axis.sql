@@ -3,8 +3,6 @@
 -- watermark.log), util (percent, of the busiest device), written_mb (MB/s on it), cpu (percent busy). Null where nothing measured it; at most 1,502.
 with steps as (
   select explode(sequence(low_ms, high_ms + step_ms - 1, step_ms)) as at, step_ms from busy_window
-), stores as (
-  select count(first) as n from store_extent
 ), rates as (
   select a.at_ms - pmod(a.at_ms, w.step_ms) as at, sum(case when a.born_or_stored = 'born' then a.n end) as born,
     sum(case when a.born_or_stored = 'stored' then a.n end) as stored
@@ -38,7 +36,7 @@ select timestamp_millis(s.at) as time, s.step_ms,
   coalesce(e.CLIENT_TIMEOUT, 0) as CLIENT_TIMEOUT, coalesce(e.OTHER, 0) as OTHER,
   p.at is not null as stalled, cast(q.size as double) as send_queue, m.util, m.written_mb, m.cpu
 from steps s
-cross join stores x
+cross join (select count(first) as n from store_extent) x
 left join rates r on r.at = s.at
 left join errors e on e.at = s.at
 left join stalled p on p.at = s.at

@@ -9,10 +9,9 @@ with failed as (
   where begun > -9214560000000 and ended < 9214646399999
   union all
   select min(start_ms) as begun, max(end_ms) as ended from stalls
-), incident as (
-  select min(begun) as start_ms, max(ended) as end_ms from spans
 ), stepped as (
-  select start_ms, end_ms, 100 * greatest(1, (end_ms - start_ms + 169999) div 150000) as step_ms from incident where start_ms is not null
+  select start_ms, end_ms, 100 * greatest(1, (end_ms - start_ms + 169999) div 150000) as step_ms
+  from (select min(begun) as start_ms, max(ended) as end_ms from spans) where start_ms is not null
 )
 select start_ms, end_ms, timestamp_millis(start_ms) as start, timestamp_millis(end_ms) as `end`, start_ms - 10000 - pmod(start_ms - 10000, step_ms) as low_ms, end_ms + 10000 as high_ms, step_ms
 from stepped order by start_ms

@@ -1,10 +1,9 @@
 -- One row: the device to which most was written while it was measured, device, rate (sum of its kB/s), n (values), first, last, and stored (bytes
 -- of all records stored from first to last). No row without such a measurement.
-with devices as (
+with busiest as (
   select subject as device, sum(value) as rate, count(*) as n, min(ts) as first, max(ts) as last
   from host_metrics where name = 'wkB/s' and ts is not null group by subject
-), busiest as (
-  select * from devices order by rate desc, device limit 1
+  order by rate desc, device limit 1
 )
 select b.device, b.rate, b.n, b.first, b.last, coalesce(sum(r.store_size), 0) as stored
 from busiest b left join records r on r.store_timestamp >= b.first and r.store_timestamp <= b.last

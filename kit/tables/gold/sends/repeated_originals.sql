@@ -5,10 +5,8 @@ with hashes as (
   from originals where uniq_key is not null and (sys_flag & 12) = 0
 ), twice as (
   select same from hashes group by same having count(*) > 1
-), places as (
-  select h.file, h.physical_offset from hashes h join twice t on t.same = h.same
 )
 select o.keys as key, o.uniq_key, o.topic, o.queue_id, o.queue_offset, o.born_timestamp, o.store_timestamp, o.store_host, o.offset_msg_id,
   o.file, o.physical_offset, coalesce(o.property_REAL_TOPIC, o.topic) as real_topic, o.body_crc, o.body_size, o.properties_text
-from places p join originals o on o.file = p.file and o.physical_offset = p.physical_offset
+from hashes h join twice t on t.same = h.same join originals o on o.file = h.file and o.physical_offset = h.physical_offset
 order by o.uniq_key, o.store_timestamp, o.offset_msg_id, o.file limit 200000

@@ -26,11 +26,10 @@ with waits as (
     row_number() over (partition by kind, queue_id order by queue_offset, physical_offset, file) as nth,
     row_number() over (partition by kind order by store_timestamp nulls last, file, physical_offset) as by_time
   from misfits
-), chosen as (
-  select * from placed where nth = 1 or (kind = 'too_large' and by_time <= 3)
 )
 select c.kind, c.queue_id, c.queue_offset, c.file, c.physical_offset, c.store_timestamp, c.offset_msg_id, c.records, c.nth,
   count(w.queue_offset) as waiting
-from chosen c left join waits w on w.queue_id = c.queue_id and w.queue_offset > c.queue_offset
+from placed c left join waits w on w.queue_id = c.queue_id and w.queue_offset > c.queue_offset
+where c.nth = 1 or (c.kind = 'too_large' and c.by_time <= 3)
 group by c.kind, c.queue_id, c.queue_offset, c.file, c.physical_offset, c.store_timestamp, c.offset_msg_id, c.records, c.nth
 order by c.kind, c.queue_id, c.queue_offset, c.file, c.physical_offset

@@ -5,10 +5,9 @@ with wrong as (
   select * from disagreeing_transactions order by stored, uniq_key limit 100000
 ), anchors as (
   -- A key is looked for in texts by its longest word, if it has four characters or more.
-  select key, word from (
-    select key, word, row_number() over (partition by key order by length(word) desc, word desc) as nth
-    from (select key, explode(split(key, '[^\\p{L}\\p{N}_-]+')) as word from (select distinct key from wrong where length(key) >= 4)) where word <> ''
-  ) where nth = 1
+  select key, max(struct(length(word) as length, word)).word as word
+  from (select key, explode(split(key, '[^\\p{L}\\p{N}_-]+')) as word from (select distinct key from wrong where length(key) >= 4))
+  where word <> '' group by key
 ), failures as (
   -- Errors of producing applications: they print send results, or their trace runs through the transaction listener; consumers' do not count.
   select e.ts, e.file, e.line, concat_ws('\n', e.message, e.trace) as text
@@ -29,18 +28,15 @@ with wrong as (
   select a.uniq_key, case when a.answer = 'ROLLBACK' then 'rollback_answer' else 'commit_answer' end, a.ts, a.file, a.line
   from transaction_answers a join wrong w on w.uniq_key = a.uniq_key
   where a.answer = case when w.kind = 'row_without_message' then 'ROLLBACK' else 'COMMIT' end
-), ranked as (
-  select c.*, row_number() over (
-      partition by uniq_key order by case how when 'exception' then 0 when 'error' then 1 when 'rollback_answer' then 3 when 'commit_answer' then 4 else 2 end,
-        ts nulls first, file, line, how
-    ) as nth
-  from causes c left semi join wrong w on w.uniq_key = c.uniq_key
 ), listed as (
-  select uniq_key, concat_ws(' + ', sort_array(collect_set(how))) as all_causes from ranked group by uniq_key
+  select c.uniq_key, concat_ws(' + ', sort_array(collect_set(c.how))) as all_causes, min(struct(
+    case c.how when 'exception' then 0 when 'error' then 1 when 'rollback_answer' then 3 when 'commit_answer' then 4 else 2 end as rank,
+    c.ts, c.file, c.line, c.how)) as first
+  from causes c left semi join wrong w on w.uniq_key = c.uniq_key group by c.uniq_key
 )
-select w.kind, w.key, w.uniq_key, w.state, r.how as cause, case w.kind when 'row_without_message' then 're-send' else 'compensate' end as repair,
-  r.file as evidence_file, r.line as evidence_line, w.row_file, w.row_line, w.row_status, w.topic, w.producer_group, w.half_file, w.half_physical_offset,
+select w.kind, w.key, w.uniq_key, w.state, l.first.how as cause, case w.kind when 'row_without_message' then 're-send' else 'compensate' end as repair,
+  l.first.file as evidence_file, l.first.line as evidence_line, w.row_file, w.row_line, w.row_status, w.topic, w.producer_group, w.half_file, w.half_physical_offset,
   w.end_file, w.end_physical_offset, w.stored, l.all_causes
-from wrong w left join (select * from ranked where nth = 1) r on r.uniq_key = w.uniq_key left join listed l on l.uniq_key = w.uniq_key
-where w.covered or coalesce(r.how in ('exception', 'error'), false)
+from wrong w left join listed l on l.uniq_key = w.uniq_key
+where w.covered or coalesce(l.first.how in ('exception', 'error'), false)
 order by w.stored, w.uniq_key
