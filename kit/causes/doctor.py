@@ -256,9 +256,8 @@ def of_clients(facts: Facts) -> Iterable[Hazard]:
             yield hazard("container-client-id", place, id=client_id)
     for group, pairs in sorted(members.differing(facts).items()):
         one, other = pairs[0]
-        yield hazard(
-            "different-subscriptions", one.ref, group=group, one=members.words(one), other=members.words(other)
-        )
+        words = {"one": members.words(one), "other": members.words(other)}
+        yield hazard("different-subscriptions", one.ref, group=group, **words)
 
 
 def near_deletion(facts: Facts, seen: Deployment) -> Iterable[Hazard]:

@@ -36,7 +36,6 @@ LONGEST: Final = (
 
 
 SAYS: Final = labels("causes")["triage"]
-COLLECTING = "collect next"
 
 
 def triage(case: Case, lang: Lang | None = None) -> dict[str, Any]:
@@ -64,7 +63,7 @@ def _triage(case: Case, lang: Lang | None) -> dict[str, Any]:
     try:
         collect_next.placed(case.facts, findings)
     except Exception as error:
-        case.failures.append(_failure(COLLECTING, error))
+        case.failures.append(_failure("collect next", error))
     with on_clock(case.clock):
         documents = {each: document(case, findings, each) for each in LANGS}
     shared = {}

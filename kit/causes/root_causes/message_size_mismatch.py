@@ -28,7 +28,11 @@ def observe(facts: Facts) -> Observed:
     known, rejects, stored = sizes.limits(facts), sizes.rejects(facts), facts.has("messages")
     topics = facts.rows("half_topics") if stored else []
     refused, safe = any(row["refused"] for row in topics), {row["topic"]: row["safe_body"] for row in topics}
-    risk = _at_risk(facts, refused=refused) if stored else None
+    # The open transactions whose record some put-back would exceed; None if unknown.
+    limits = facts.rows("size_limits") if stored else []
+    limits = [row for row in limits if row["broker"]] or limits
+    unknown = not stored or any(row["how" if refused else "max_size"] is None for row in limits)
+    risk = None if unknown else facts("half_misfits") if refused else pd.DataFrame()
     at_risk = None if risk is None else int(risk["transactions"].max()) if len(risk) else 0
     rows, failing = facts("size_refusals"), refs.seen(facts, "put-back-failed")
     named, failed = sizes.for_size(rows, "put_back"), rows[rows["event"] == "put-back-failed"]
@@ -121,18 +125,3 @@ def _volume(facts: Facts, observed: Observed, rows: pd.DataFrame) -> None:
     observed.values |= {"lines": int(rows["count"].sum()), "megabytes": megabytes, "begun": begun, "seconds": gaps}
     last = rows.assign(line=rows["last_line"]).sort_values("last").tail(1)
     observed.quotes["log-volume"] = (*refs.lines(facts, rows, 1), *refs.lines(facts, last, 1))
-
-
-# --- half messages against the limit ----------------------------------------------------------------------------------
-
-
-def _at_risk(facts: Facts, *, refused: bool) -> pd.DataFrame | None:
-    """Return `half_misfits`: the open transactions whose record some put-back would exceed; None if unknown.
-
-    `refused`: whether any half record would be.
-    """
-    known = facts.rows("size_limits")
-    known = [row for row in known if row["broker"]] or known
-    if refused:
-        return None if any(row["how"] is None for row in known) else facts("half_misfits")
-    return None if any(row["max_size"] is None for row in known) else pd.DataFrame()
