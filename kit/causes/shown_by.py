@@ -160,6 +160,8 @@ def _documented(facts: Facts, finding: Finding) -> Finding:
             quoted = step.evidence if step.holds else ()
             if quoted and all(ref.file in documents or _apart(facts, ref) for ref in quoted):
                 finding.steps[n] = attrs.evolve(step, role="supporting")
+        if finding.verdict != "confirmed":
+            finding.summary = SAYS["documented"].say(summary=finding.summary)
     return finding
 
 

@@ -196,15 +196,17 @@ def _rows(head: Head) -> Kind | None:
 
 
 def _document(head: Head) -> Kind | None:
-    """Recognise prose that quotes messages, and the history of a repository, which are no logs.
+    """Recognise prose that quotes or explains messages, and the history of a repository, which are no logs.
 
     Where many of its lines begin with a time it quotes a log at length: then it is a text like any other.
     """
+    from kit.formats.logs import source_code
+
     name, text = head.file.file, head.text
     if _HEADS["commits"].search(text) and not _HEADS["timed"].search(text):
         return "document", {}
     guide = _NAMES["guide"].search(name)
-    if not (guide or _NAMES["prose"].search(name)):
+    if not (guide or _NAMES["prose"].search(name) or source_code.is_guide(head.words)):
         return None
     # One of so many lines begins with a time; prose that quotes a line or two has fewer.
     written = sum(1 for line in text.split(b"\n") if line.strip())

@@ -1,13 +1,14 @@
-"""Source code and scripts among the evidence, or in a paste: they hold the texts a program may print, but nothing that
-happened.
+"""Source code, scripts and guides among the evidence, or in a paste: they hold the texts a program may print, but nothing
+that happened.
 """
 
 import html
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from kit.formats.patterns import patterns
-from kit.rocketmq import copied_lines
+from kit.rocketmq import catalogue, copied_lines
 
 _FORMS: Final = patterns("source_code")
 LINE: Final = _FORMS["line"]
@@ -23,6 +24,29 @@ def is_program(text: str, name: str) -> bool:
     lines = [line for line in text.split("\n") if line.strip()]
     like = sum(1 for line in lines if _FORMS["like"].match(line.strip()) and not _FORMS["frame"].match(line))
     return like > LEAST * len(lines) and any(map(LINE.match, lines))
+
+
+_GUIDE: Final = patterns("guides")
+LISTED: Final = 4
+"""Kinds of errors in a list without times from which it is no report: a busy broker refuses in three ways or so."""
+
+
+def is_guide(text: str) -> bool:
+    """Return whether a text explains errors: many kinds in a list, several and how each is mended, or one with cause and
+    solution without time, day and stack trace.
+    """
+    if _kinds(item for item in _GUIDE["item"].findall(text) if not _GUIDE["happened"].search(item)) >= LISTED:
+        return True
+    solutions = len(_GUIDE["solution"].findall(text))
+    kinds = _kinds(text.split("\n")) if solutions else 0
+    one = kinds and _GUIDE["cause"].search(text) and not _GUIDE["happened"].search(text)
+    return bool(one) or (kinds > 1 and solutions > 1)
+
+
+def _kinds(lines: Iterable[str]) -> int:
+    """Return of how many kinds the errors are that these lines name."""
+    named = ((*catalogue.problems_in(line), catalogue.event_in(line)) for line in lines)
+    return len({kinds[0].slug for kinds in named if kinds[0] is not None})
 
 
 _COMMENT: Final = re.compile(r"\s*//")
