@@ -57,6 +57,10 @@ def all_of(facts: Facts) -> tuple[Broker, ...]:
     named = grouped((row["file"], (row["name"], (row["value"] or "").strip())) for row in own if row["name"] in ROLE)
     configured = {file: dict(settings) for file, settings in named.items()}
     stores, unstored = _stores(facts), {root: name for root, name, _ in _elsewhere(facts)}
+    if stores:
+        # Brokers of two clusters may have equal files, of which one is read.
+        equal = ((item.file, item.replica_of) for item in facts.files.of_kind("broker_conf"))
+        configured |= {file: configured[of] for file, of in equal if of in configured}
     roots = sorted(stores or {str(PurePosixPath(file).parent) for file in configured}) + [*unstored]
     stored = addresses(facts) if len(stores) + len(unstored) > 1 else {}
     brokers: list[Broker] = []

@@ -63,24 +63,32 @@ def _stored(facts: Facts) -> bool:
     return not missing or 100 * missing <= sum(row["bytes"] for row in facts.rows("store_extent"))
 
 
+def _of_each(facts: Facts, *kinds: str) -> bool:
+    """Return whether files of these kinds or sources are of each cluster, where brokers of several have one name."""
+    files = [item.file for item in facts.files.items if item.kind in kinds or item.source in kinds]
+    return not files or brokers.of_each(facts, files)
+
+
 PRESENT: Final[Mapping[str, Callable[[Facts], bool]]] = {
     "commitlog": _stored,
     "configuration": lambda facts: (
         facts.has("configs") and brokers.of_each(facts, (r["file"] for r in facts.rows("settings")))
     ),
     "broker's configuration": lambda facts: bool(every := brokers.all_of(facts)) and all(b.configured for b in every),
-    "offsets": lambda facts: not lag.positions(facts).empty,
-    "connections": lambda facts: bool(members.connections(facts)),
-    "deliveries": lambda facts: facts.has("rows") or facts.has_source("app"),
-    "look-ups": lambda facts: any(facts.files.of_kind("mqadmin", "text")),
+    "offsets": lambda facts: not lag.positions(facts).empty and _of_each(facts, "store_json", "mqadmin"),
+    "connections": lambda facts: bool(members.connections(facts)) and _of_each(facts, "mqadmin"),
+    "deliveries": lambda facts: (facts.has("rows") or facts.has_source("app")) and _of_each(facts, "rows", "app"),
+    "look-ups": lambda facts: any(facts.files.of_kind("mqadmin", "text")) and _of_each(facts, "mqadmin", "text"),
     "recorded deliveries": lambda facts: facts.has("deliveries"),
     "business rows": lambda facts: facts.has("rows"),
     "thread dumps": lambda facts: facts.has("threads"),
     "host metrics": lambda facts: facts.has("metrics"),
     "answers to sends": lambda facts: (
-        sends.ledger(facts).knows_kinds and (facts.has("sends") or reach.every_client(facts))
+        sends.ledger(facts).knows_kinds
+        and (facts.has("sends") or reach.every_client(facts))
+        and _of_each(facts, "sends", "client")
     ),
-    "client logs": lambda facts: reach.client_logs(facts) and reach.every_client(facts),
+    "client logs": lambda facts: reach.client_logs(facts) and reach.every_client(facts) and _of_each(facts, "client"),
     # One that begins with the start of a client of a user: neither mqadmin's nor an excerpt.
     "consumer's client log": lambda facts: any(row["role"] == "consumer" for row in attempts.clients_of_users(facts)),
     "gRPC consumer's log": lambda facts: any(

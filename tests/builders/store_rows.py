@@ -58,6 +58,7 @@ def segment(base, rows):
             made = [waiting(row, records, named)]
             made[0].stored = START + 1000 * len(records)
             made[0].born = made[0].stored - 1
+            made[0].store_host = ipaddress.ip_address(row.get("broker", "10.0.0.2")).packed
         records += made
         named.setdefault(str(row.get("key") or row.get("half") or row.get("delayed")), made[0])
     records.sort(key=lambda record: record.stored)

@@ -41,6 +41,8 @@ def observe(facts: Facts) -> Observed:
     rows, joined, without, pending = (
         row[name] if present else None for name in ("rows", "joined", "without_message", "pending")
     )
+    if not brokers.of_each(facts, (item.file for item in facts.files.of_kind("rows"))):
+        rows = joined = None  # which agree says nothing of the transactions of a cluster without its rows
     # A disagreement is a row without a committed message, or a committed message without its row.
     some = present and summary and (without or summary["without_row"])
     wrong = facts("disagreements") if some else pd.DataFrame(columns=["state", "cause"])

@@ -2,9 +2,10 @@
 -- One row per finished or discarded transaction that disagrees with its business row: kind (row_without_message, message_without_row), end_physical_offset
 -- (op, commit or discarded record), stored (of the half message), covered (boolean: the half message is between messages that have their rows; outside, a
 -- row may be missing only because the table was cut there). A row whose status says that it was taken back agrees with a message that was rolled back; a
--- message without a row counts if the evidence has rows of its producer group; a row whose key belongs to another, committed transaction too was repeated.
+-- message without a row counts if the evidence has rows of its producer group in its cluster; a row whose key belongs to another, committed transaction too was repeated.
 with spans as (
-  select producer_group, min(half_time) as begin, max(half_time) as end from transactions where with_row and half_time is not null group by producer_group
+  select t.producer_group, c.cluster, min(t.half_time) as begin, max(t.half_time) as end
+  from transactions t left join file_clusters c on c.file = t.half_file where t.with_row and t.half_time is not null group by t.producer_group, c.cluster
 ), standing as (
   select uniq_key, key, file, line, status from (
     select *, row_number() over (partition by uniq_key order by key, file, line, status) as nth from transaction_rows
@@ -18,7 +19,8 @@ with spans as (
   where t.state in ('rolled_back', 'discarded')
   union all
   select t.*, cast(null as string), null, null, null, coalesce(t.half_time between s.begin and s.end, false)
-  from transactions t join spans s on s.producer_group <=> t.producer_group
+  from transactions t left join file_clusters c on c.file = t.half_file
+  join spans s on s.producer_group <=> t.producer_group and s.cluster <=> c.cluster
   where t.state = 'committed' and not t.with_row
 )
 select case when state = 'committed' then 'message_without_row' else 'row_without_message' end as kind,
