@@ -130,9 +130,13 @@ def apart(facts: Facts, one: str, other: str) -> bool:
 
 
 def elsewhere(facts: Facts) -> bool:
-    """Return whether the evidence names a master of another cluster: one without a store here, called like one with a store."""
-    printed = {None, *(broker.printed for broker in all_of(facts) if broker.stored)}
-    return facts.has("messages") and any(row["broker"] in printed for row in facts.rows("unstored_brokers"))
+    """Return whether the evidence names a master of another cluster: one without a store here, called like one with a
+    store; where there is no store, one called like another at a different address.
+    """
+    masters = {(row["broker"], row["address"]) for row in facts.rows("unstored_brokers") if row["broker"]}
+    printed = [name for name, _ in masters]
+    stored = {broker.printed for broker in all_of(facts) if broker.stored}
+    return any(name in stored for name in printed) if facts.has("messages") else len(set(printed)) < len(printed)
 
 
 def of_each(facts: Facts, files: Iterable[str]) -> bool:
