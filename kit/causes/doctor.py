@@ -250,7 +250,7 @@ def of_clients(facts: Facts) -> Iterable[Hazard]:
     for client_id, lines in sorted(by_id.items()):
         place = Ref(lines[0].file, line=lines[0].line)
         places = sorted({statement.place for statement in lines})
-        if len(places) > 1:
+        if len(places) > 1 and names.TRACE_INSTANCE not in client_id:
             yield hazard("same-client-id", place, id=client_id, places=places)
         elif CONTAINER.match(client_id):
             yield hazard("container-client-id", place, id=client_id)

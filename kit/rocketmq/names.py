@@ -13,7 +13,9 @@ SCHEDULE_TOPIC: Final = "SCHEDULE_TOPIC_XXXX"
 OFFSET_MOVED_TOPIC: Final = "OFFSET_MOVED_EVENT"
 TIMER_TOPIC: Final = "rmq_sys_wheel_timer"
 TRACE_TOPIC: Final = "RMQ_SYS_TRACE_TOPIC"
-TRACE_TOPIC_CLOUD_PREFIX: Final = "rmq_sys_TRACE_DATA_"
+SYSTEM_PREFIX: Final = "rmq_sys_"
+TRACE_INSTANCE: Final = "PID_CLIENT_INNER_TRACE_PRODUCER"
+"""Begins the instanceName of the producer of traces in every process (`client/trace/AsyncTraceDispatcher`)."""
 TRACE_TYPES: Final = ("Pub", "SubBefore", "SubAfter", "EndTransaction", "Recall")
 """What a context of a message trace begins with (`client/trace/TraceType`)."""
 
@@ -82,7 +84,8 @@ PROPERTIES: Final = frozenset({
     "CHECK_IMMUNITY_TIME_IN_SECONDS", "__transactionId__", "INSTANCE_ID", "CORRELATION_ID", "REPLY_TO_CLIENT", "TTL",
     "ARRIVE_TIME", "PUSH_REPLY_TIME", "MSG_TYPE", "CLUSTER", "INNER_MULTI_DISPATCH", "INNER_MULTI_QUEUE_OFFSET",
     "INNER_NUM", "INNER_BASE", "DUP_INFO", "POP_CK", "POP_CK_OFFSET", "1ST_POP_TIME", "__SHARDINGKEY",
-    "BORN_TIMESTAMP", "TIMER_DELAY_SEC", "TIMER_DELAY_MS", "TIMER_DELIVER_MS", "TIMER_OUT_MS", "DLQ_ORIGIN_TOPIC",
+    "BORN_TIMESTAMP", "TIMER_DELAY_SEC", "TIMER_DELAY_MS", "TIMER_DELIVER_MS", "TIMER_OUT_MS", "TIMER_ENQUEUE_MS",
+    "TIMER_DEQUEUE_MS", "TIMER_ROLL_TIMES", "TIMER_DEL_UNIQKEY", "TIMER_DELAY_LEVEL", "DLQ_ORIGIN_TOPIC",
     "DLQ_ORIGIN_MESSAGE_ID", "__CRC32#",
 })  # fmt: skip
 """Every property that RocketMQ itself writes, 4.3.0 to 5.3.3."""
@@ -132,4 +135,4 @@ def labelled(text: str) -> list[str]:
 
 def is_system_topic(topic: str) -> bool:
     """Return whether RocketMQ itself owns the topic; retry and dead letter topics are not system topics."""
-    return topic in SYSTEM_TOPICS or topic.startswith("rmq_sys_") or topic.endswith("_REPLY_TOPIC")
+    return topic in SYSTEM_TOPICS or topic.startswith(SYSTEM_PREFIX) or topic.endswith("_REPLY_TOPIC")

@@ -46,10 +46,11 @@ def may_be_original(topic: str, target: str | None) -> bool:
     """
     waits = (names.HALF_TOPIC, *_WAITING)
     internal = names.SYSTEM_TOPICS - set(waits)
-    again = (names.RETRY_PREFIX, names.DLQ_PREFIX, names.TRACE_TOPIC_CLOUD_PREFIX)
-    if topic in internal or topic.startswith(again):
+    again = (names.RETRY_PREFIX, names.DLQ_PREFIX, names.SYSTEM_PREFIX)
+    if topic in internal or (topic.startswith(again) and topic not in waits):
         return False
-    return target is None or (topic in waits and target != topic and target not in internal)
+    own = target is not None and (target in internal or target.startswith(names.SYSTEM_PREFIX))
+    return target is None or (topic in waits and target != topic and not own)
 
 
 MADE_BY_CONSUMER: Final = (names.RETRY_TOPIC, names.ORIGIN_MESSAGE_ID, names.RECONSUME_TIME)
@@ -59,9 +60,11 @@ RENEWED: Final = (names.CHECK_TIMES, names.PREPARED_QUEUE_OFFSET)
 
 
 def consumer_group_of(topic: str, target: str | None) -> str | None:
-    """Return the consumer group of a retry or dead letter, also while it is delayed; None for others."""
+    """Return the consumer group of a retry or dead letter, also while it is delayed; None for others. What POP retries is
+    in %RETRY% + group + "+" + topic (common/KeyBuilder; with "_" only offsets tell where the group ends).
+    """
     name = (target or "") if topic in _WAITING else topic
     for prefix in (names.RETRY_PREFIX, names.DLQ_PREFIX):
         if name.startswith(prefix):
-            return name.removeprefix(prefix) or None
+            return name.removeprefix(prefix).partition("+")[0] or None
     return None

@@ -27,6 +27,7 @@ def record(n, stage, topic, **more):
         "uniq_key": KEY, "file": "f", "physical_offset": n, "offset_msg_id": f"{HOST}{n:016X}", "topic": topic,
         "stage": stage, "sys_flag": 0, "store_timestamp": START + dt.timedelta(seconds=n), "store_host": "h",
         "reconsume_times": 0, "prepared_transaction_offset": 0, "queue_offset": n, "born_host": "p", "resent": False,
+        "born_timestamp": START + dt.timedelta(seconds=n), "queue_id": 0, "properties": {},
     } | more  # fmt: skip
 
 
@@ -65,10 +66,21 @@ def test_what_is_missing(row):
 
 def test_a_second_send_and_a_second_commit_are_told_apart():
     again = [record(1, stages.ORIGINAL, "t"), record(2, stages.ORIGINAL, "t")]
+    batch = [record(n, stages.ORIGINAL, "t", born_timestamp=START) for n in (1, 2)]
     twice = [*LIFE[:3], record(9, stages.COMMIT, "orders", sys_flag=8, prepared_transaction_offset=1)]
-    for records, says in ((again, "sent the same message again"), (twice, "second time")):
+    first = record(1, stages.SCHEDULE, names.TIMER_TOPIC, real_topic="t", due=START)
+    recalled, rolled = (
+        [first, record(2, stages.SCHEDULE, names.TIMER_TOPIC, real_topic="t", due=START, properties={name: "1"})]
+        for name in ("TIMER_DEL_UNIQKEY", "TIMER_ROLL_TIMES")
+    )
+    assert "rmq_sys_wheel_timer" in trace.with_lineage([first])[0]["why"].render("en")
+    late = START + dt.timedelta(hours=1)
+    waiting = [[g["kind"] for g in trace.gaps(trace.with_lineage(rows), [], late)] for rows in (recalled, rolled)]
+    assert waiting == [[], ["due-missing"]]
+    told = ((again, "sent the same message again"), (batch, "same batch"), (twice, "second time"))
+    for records, says in (*told, (recalled, "Recalled"), (rolled, "put back into")):
         why = trace.with_lineage(records)[-1]["why"].render("en")
-        assert says in why and "new offset id" in why
+        assert says in why and ("new offset id" in why) == (records is not batch)
 
 
 @pytest.mark.parametrize("row", rows_of(__file__, "calls"), ids=lambda row: row["name"])

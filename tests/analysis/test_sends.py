@@ -81,7 +81,7 @@ def test_a_delivered_copy_with_a_damaged_property_is_no_retried_send():
     def found(*properties):
         stored = [
             {"file": "0", "physical_offset": n, "offset_msg_id": f"M{n}", "topic": "orders", "uniq_key": "U", "body_crc": 5, "body_size": 1,
-             "sys_flag": 0, "stage": "original", "original": True, "store_timestamp": asked.at(n), "born_timestamp": asked.at(0), "properties_text": text}
+             "sys_flag": 0, "stage": "original", "original": True, "store_timestamp": asked.at(n), "born_timestamp": asked.at(n), "properties_text": text}
             for n, text in enumerate(properties)
         ]  # fmt: skip
         return len(sends.repeated(asked.case(records=stored).facts))

@@ -166,7 +166,7 @@ def _reported(facts: Facts) -> set[tuple[str, int]]:
 def known(facts: Facts) -> bool:
     """Return whether the evidence shows of every queue of users' groups, those that wait too, whether its lag grows."""
     complete = all(p.backlog_known for p in pairs(facts)) and not any(row["beyond"] for row in _rows(facts))
-    complete = complete and not popped(facts)
+    complete = complete and not pops(facts)
     waiting = {s.group for s in consumer_logs.of(facts, *WAITING) if s.group}
     return complete and bool(pairs(facts)) and waiting <= {p.group for p in pairs(facts)}
 
@@ -178,6 +178,13 @@ def popped(facts: Facts) -> str | None:
     rows = positions(facts)[["group", "topic"]].drop_duplicates().itertuples(index=False)
     retries = ((group, topic, names.RETRY_PREFIX + group) for group, topic in rows)
     return min((group for group, topic, of in retries if topic.startswith((f"{of}_", f"{of}+"))), default=None)
+
+
+def pops(facts: Facts) -> bool:
+    """Return whether any group takes messages by POP: a broker notes what it hands out in rmq_sys_REVIVE_LOG_ + cluster
+    and reads on there as a group of its own (broker/processor/PopReviveService).
+    """
+    return bool(popped(facts) or facts.rows("revived"))
 
 
 def in_hand(facts: Facts) -> list[consumer_logs.Statement]:

@@ -55,9 +55,8 @@ def _outcome(says: str, refs: Iterable[Ref], values: Row, group: str | None = No
 
 def groups(facts: Facts, topic: str) -> list[str]:
     """Return the users' groups that could have consumed a topic: by offsets, subscriptions, or as their retry topic."""
-    if topic.startswith(names.RETRY_PREFIX):
-        return [topic.removeprefix(names.RETRY_PREFIX)]
-    return sorted(group for name, group in _pairs(facts) if name == topic)
+    known = sorted(group for name, group in _pairs(facts) if name == topic)
+    return known or [topic.removeprefix(names.RETRY_PREFIX)] if topic.startswith(names.RETRY_PREFIX) else known
 
 
 @memo

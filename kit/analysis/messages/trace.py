@@ -36,6 +36,8 @@ GAPS: Final = labels("analysis")["gaps"]
 _WITHOUT_SOURCE: Final = (stages.ORIGINAL, stages.HALF, stages.SCHEDULE, stages.LEAKED)
 HALVES: Final = (stages.HALF, stages.CHECK_BACK)
 _SENT_BACK: Final = (stages.SCHEDULE, stages.RETRY, stages.DLQ)
+_OF_TIMER: Final = {"TIMER_DEL_UNIQKEY": "recall", "TIMER_ROLL_TIMES": "rolled"}
+"""Properties of what the broker itself writes for a timed message: processor/RecallMessageProcessor, TimerMessageStore."""
 _NEVER: Final = dt.datetime.max  # noqa: DTZ901 - all are naive UTC
 TOLD: Final = ("type", "group", "client_host", "time", "cost_ms", "success", "retry_times", "state", "request_id")
 TEXTS: Final = ("log", "text", "mqadmin", "rows", "sends")
@@ -211,6 +213,8 @@ def named_copies(facts: Facts, of: Iterable[str]) -> list[Row]:
     rows = facts.answers("copies", names=wanted, **places)
     for row in rows:
         row["properties"] = as_dict(row.pop("properties_text") or "")
+        if row["stage"] == stages.RETRY:
+            row["consumer_group"] = outcomes.groups(facts, row["topic"])[0]
     return rows
 
 
@@ -247,7 +251,8 @@ class _Earlier:
         self.waits: dict[Any, Row] = {}
         """By `HALF`, or by topic and retry: what waits for a check or a commit, or for its delay."""
         self.visible: dict[int, Row] = {}
-        self.seen: set[tuple[str, str | None]] = set()
+        self.seen: set[Any] = set()
+        """The stages with and without their topic, and what messages of one batch have in common."""
 
     def add(self, record: Row) -> None:
         stage = record["stage"]
@@ -257,7 +262,7 @@ class _Earlier:
             self.waits[record.get("real_topic"), record["reconsume_times"]] = record
         elif stage not in HALVES:
             self.visible[record["reconsume_times"]] = record
-        self.seen |= {(stage, record["topic"]), (stage, None)}
+        self.seen |= {(stage, record["topic"]), (stage, None), _attempt(record)}
 
     def source(self, record: Row, ids: set[str]) -> str | None:
         """Return the offset id of the record this one was written from: the latest one that the hop could have read."""
@@ -280,8 +285,13 @@ class _Earlier:
             return "resent"
         if stage == stages.SCHEDULE and target.startswith((names.DLQ_PREFIX, names.RETRY_PREFIX)):
             return "to-dlq" if target.startswith(names.DLQ_PREFIX) else "sent-back"
+        if stage == stages.SCHEDULE and not (own := _OF_TIMER.keys() & record["properties"]):
+            first = "timed" if record["topic"] == names.TIMER_TOPIC else "delayed"
+            return "again" if (stage, None) in self.seen else first
         if stage == stages.SCHEDULE:
-            return "again" if (stage, None) in self.seen else "delayed"
+            return _OF_TIMER[own.pop()]
+        if stage == stages.ORIGINAL and _attempt(record) in self.seen:
+            return "batch"
         if stage in (stages.ORIGINAL, stages.HALF):
             return "again" if (stage, record["topic"]) in self.seen else stage
         if stage == stages.CHECK_BACK:
@@ -299,8 +309,9 @@ def with_lineage(records: list[Row]) -> list[Row]:
     ids: set[str] = set()
     for record in records:
         earlier = of_key[record["uniq_key"]]
-        why = WHY[earlier.reason(record)].say(**_values(record))
-        why = WHY["last"].say(why=why, more=WHY["new-id"]) if earlier.seen else why
+        reason = earlier.reason(record)
+        why = WHY[reason].say(**_values(record))
+        why = WHY["last"].say(why=why, more=WHY["new-id"]) if earlier.seen and reason != "batch" else why
         done.append({**record, "copied_from": earlier.source(record, ids), "why": why})
         earlier.add(record)
         ids.add(record["offset_msg_id"])
@@ -310,6 +321,11 @@ def with_lineage(records: list[Row]) -> list[Row]:
 def _values(record: Row) -> Row:
     prepared = str(record["prepared_transaction_offset"])
     return {**record, "prepared": prepared, "consumer_group": record.get("consumer_group") or "?"}
+
+
+def _attempt(record: Row) -> tuple[Any, ...]:
+    """Return what the messages of one batch have in common, and two attempts of a client do not."""
+    return record["born_timestamp"], record["store_host"], record["queue_id"]
 
 
 def _half_id(commit: Row) -> str:
@@ -364,6 +380,10 @@ def _broken(own: list[Row]) -> Iterator[dict[str, Any]]:
 
 def _waiting(own: list[Row], end: dt.datetime | None) -> Iterator[dict[str, Any]]:
     reached = {r["copied_from"] for r in own}
+    # What a timer takes out is not due any more, nor is what it put back.
+    timed = [r for r in own if r["topic"] == names.TIMER_TOPIC]
+    gone = timed if any("TIMER_DEL_UNIQKEY" in r["properties"] for r in timed) else timed[:-1]
+    reached |= {r["offset_msg_id"] for r in gone}
     for record in own:
         if record["stage"] == stages.SCHEDULE and record["offset_msg_id"] not in reached:
             due = record.get("due")

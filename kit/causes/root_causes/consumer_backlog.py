@@ -46,7 +46,7 @@ def observe(facts: Facts) -> Observed:
         "group": group or (once and once.group), "all_known": lag.known(facts) and not in_hand and not part,
         "worst": worst, "client": client, "once": once,
         "part": part, "holder": part and part.client, "grows_in_part": part and part.backlog,
-        "popped": lag.popped(facts),
+        "popped": lag.popped(facts), "pops": lag.pops(facts),
         "lags": {p.name: p.lag for p in pairs} or None,
         "lag_per_queue": {p.name: p.per_queue for p in pairs} or None,
         "growth_per_second": fastest and fastest.growth_per_second, "no_dump": not stacks.consuming(facts),

@@ -44,6 +44,7 @@ def observe(facts: Facts) -> Observed:
     values = {
         "all_known": lag.known(facts) and not once,
         "popped": lag.popped(facts),
+        "pops": lag.pops(facts),
         "expired": sum(s.n for s in expired),
     }
     quotes = {"message-in-work": message.pop("refs", ()), "expired": consumer_logs.quote(facts, expired[:1])}

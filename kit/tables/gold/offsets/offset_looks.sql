@@ -10,8 +10,8 @@ with masters as (
   select distinct regexp_replace(concat(root, '/config/', name), '^[.]/', '') as file
   from (select root, explode(array('consumerOffset.json', 'lmqConsumerOffset.json')) as name from file_brokers) named
 ), retries as (
-  -- Without the command line the group's own retry topic names it.
-  select file, max_by(substring(topic, 8), line) as `group` from admin_queues where startswith(topic, '%RETRY%') group by file
+  -- Without the command line the group's own retry topic names it; those of POP are longer (KeyBuilder.buildPopRetryTopic).
+  select file, min_by(substring(topic, 8), length(topic)) as `group` from admin_queues where startswith(topic, '%RETRY%') group by file
 ), looks as (
   select s.time, 'copy' as source, s.file, s.line, s.`group`, s.topic, coalesce(f.broker, '') as broker, s.queue_id, s.value as offset,
     cast(null as bigint) as reached

@@ -1,8 +1,15 @@
 -- One row per store host, over every copy and replica: store_host, begin (physical offset of the first record), last_offset (of the last),
 -- end (behind it), first_time, last_time (store times), file (of the last record). As many rows as brokers that led.
-with whole as (
-  select store_host, file, physical_offset, store_size, store_timestamp from records
-  where problem is null and store_host is not null and store_size is not null
+-- What is delivered after a delay, committed or put back keeps the store host of what it was made of (ScheduleMessageService.messageTimeUp,
+-- EndTransactionProcessor, TransactionalMessageBridge): where another broker wrote on in the same store, it is none of the earlier one's.
+with stored as (
+  select store_host, file, physical_offset, store_size, store_timestamp, regexp_replace(file, '[^/]*$', '') as folder,
+    stage in ('original', 'half', 'schedule', 'op') as own
+  from records where problem is null and store_host is not null and store_size is not null
+), several as (
+  select folder from stored where own group by folder having min(store_host) <> max(store_host)
+), whole as (
+  select s.* from stored s left join several f on f.folder = s.folder where s.own or f.folder is null
 ), hosts as (
   select store_host, min(physical_offset) as begin, max(physical_offset) as last_offset, min(store_timestamp) as first_time,
     max(store_timestamp) as last_time
