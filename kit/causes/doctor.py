@@ -24,6 +24,7 @@ from kit.causes import release_advice, results
 from kit.causes.release_advice import Advice
 from kit.data import grouped
 from kit.formats import printed_times
+from kit.formats.values import integer
 from kit.i18n import Lang, Sentence, T, labels
 from kit.inventory.model import TEXTS, Ref
 from kit.rocketmq import config, names, size, versions
@@ -118,7 +119,7 @@ def checkup(seen: Deployment, more: Iterable[Hazard] = (), causes: Collection[st
     """Apply every rule; faults that fit `causes`, slugs of those that a triage found, come first."""
     hazards = [h for broker in seen.brokers for h in (*_settings(broker), *_conflicts(broker))]
     hazards += [h for group in seen.groups if (h := _group(group, seen.broker_versions))]
-    hazards += [*_unreadable(seen), *_immunity(seen), *more]
+    hazards += [*_slaves(seen.brokers), *_unreadable(seen), *_immunity(seen), *more]
     first: dict[tuple[str, str], Hazard] = {}
     for each in hazards:
         first.setdefault((each.slug, each.what.render()), each)
@@ -174,6 +175,25 @@ def _place(broker: Broker, conflict: Conflict) -> Ref | Sentence:
 
 def _is_default(broker: Broker, name: str) -> bool:
     return bool(broker.settings.value(name) == config.default_of(name, broker.settings.version))
+
+
+def _slaves(every: Iterable[Broker]) -> Iterable[Hazard]:
+    """Yield the slaves whose brokerName no master of their cluster here has: by it a name server tells them the address
+    of their master (namesrv/routeinfo/RouteInfoManager.registerBroker).
+    """
+    named, masters = [], set()
+    for broker in every:
+        given = {name: value.strip() for name, value in broker.settings.given.items()}
+        cluster, name = given.get("brokerClusterName", "DefaultCluster"), given.get("brokerName", "")
+        if given.get("brokerRole") == "SLAVE" or (integer(given.get("brokerId")) or 0) > 0:
+            told = given.get("haMasterAddress") or given.get("enableControllerMode") == "true"
+            named += [(cluster, name, broker.places["brokerName"])] if name and not told else []
+        elif name:
+            masters.add((cluster, name))
+    for cluster, name, place in named:
+        others = sorted(other for of, other in masters if of == cluster)
+        if others and name not in others:
+            yield hazard("slave-without-master", place, name=name, cluster=cluster, masters=others)
 
 
 # --- names -----------------------------------------------------------------------------------------------------------
