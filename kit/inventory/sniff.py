@@ -82,7 +82,7 @@ def _source(log: _Lines, layout: str, layouts: Counter[str], name: str, known: b
     families = Counter(OF[each] for each in layouts.elements())
     # A log with a few foreign lines stays a log; a quarter of them, or two fenced pieces, make it a paste.
     mixed = len(families) > 2 or (len(families) == 2 and min(families.values()) * 4 > families.total())
-    if mixed or sum(line.startswith(b"```") for line in loose) > 2 or "chat" in layouts:
+    if mixed or sum(line.startswith(b"```") for line in loose) > 2 or layouts.keys() & COPIED:
         return "text"
     if len(loose) > headed.sum() and not headed[0] and not NAME_OF_LOG.search(name):
         return "text"
@@ -97,6 +97,8 @@ def _source(log: _Lines, layout: str, layouts: Counter[str], name: str, known: b
     return "client" if NAME_OF_CLIENT.search(name) and known else "app"
 
 
+COPIED: Final = {"chat", "terminal"}
+"""Layouts that nothing writes into a file: somebody copied the lines."""
 _OF_TRACES: Final = (b"\t", b" ", b"Caused by", b"at ", b"For more information", b"...")
 """How lines of stack traces begin."""
 _THREADS: Final = (
