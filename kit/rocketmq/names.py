@@ -128,8 +128,8 @@ _NO_NAME: Final = frozenset({"null", "none", "topic", "group", "is", "not"})
 
 
 def labelled(text: str) -> list[str]:
-    """Return the groups, topics of users and brokers that a printed line names as such."""
-    ids = [match["name"] or match["key"] for match in _LABELLED.finditer(text)]
+    """Return the groups, topics of users and brokers that a printed line names as such; of a retry topic its group."""
+    ids = [(match["name"] or match["key"]).removeprefix(RETRY_PREFIX) for match in _LABELLED.finditer(text)]
     return [name for name in dict.fromkeys(ids) if not is_system_topic(name) and name.lower() not in _NO_NAME]
 
 
