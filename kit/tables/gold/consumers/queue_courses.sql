@@ -73,7 +73,7 @@ select q.`group`, q.topic, q.broker, q.queue_id, c.first_offset, c.first_end, c.
   c.first, c.last, greatest(c.times, 1) as looks, coalesce(cast(unix_micros(c.last) - unix_micros(c.first) as double) / 1000000, cast(0 as double)) as seconds,
   c.last_end - c.first_end as arrived, coalesce(c.last_offset, 0) - coalesce(c.first_offset, 0) as advanced,
   c.times > 1 and c.last_lag - c.first_lag >= greatest(10, 0.05 * (c.last_end - c.first_end)) as grew,
-  c.last_offset is null or c.last_offset <= coalesce(c.begin, 0) as never_handled, q.beyond, s.nth is not null as stands, s.stand_offset, s.stand_begin, s.stand_end, s.stand_first, s.stand_last,
+  c.last_offset is null or c.last_offset = 0 or coalesce(c.last_offset = c.begin, false) as never_handled, q.beyond, s.nth is not null as stands, s.stand_offset, s.stand_begin, s.stand_end, s.stand_first, s.stand_last,
   coalesce(p.others, 0) as others
 from queues q
 left join courses c on c.`group` = q.`group` and c.topic = q.topic and c.broker = q.broker and c.queue_id = q.queue_id
