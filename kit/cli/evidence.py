@@ -159,8 +159,9 @@ def trace(evidence: Path, ids: tuple[str, ...], json_file: Path | None, **chosen
     from kit.report import console
 
     shared.outside(evidence, json_file)
-    # Nothing is on a standard input that is closed.
-    given = [each if each != shared.STDIO else sys.stdin.read() if sys.stdin else "" for each in ids]
+    # Nothing is on a standard input that is closed; what is there may be no text.
+    piped = sys.stdin.buffer.read().decode(errors="replace") if shared.STDIO in ids and sys.stdin else ""
+    given = [piped if each == shared.STDIO else each for each in ids]
     wanted = [line for each in given for line in each.split("\n") if line.strip()]
     if not wanted:
         raise shared.Refusal(TEXTS["no_id"].render(chosen["lang"]))

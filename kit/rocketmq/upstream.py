@@ -53,8 +53,8 @@ class FormatString:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """What finds the parts in a line, in order."""
-        return re.compile(".*?".join(map(re.escape, self.pieces)), re.DOTALL)
+        """What finds the parts in a line, in order; each at its first place, else a long line took for ever."""
+        return re.compile("".join(f"(?>.*?{re.escape(piece)})" for piece in self.pieces), re.DOTALL)
 
 
 @cache
@@ -71,7 +71,7 @@ def _search() -> AhoCorasick:
 def find(line: str) -> FormatString | None:
     """Return the text that is in a line, that with most characters."""
     numbers = {number for number, _, _ in _search().find_matches_as_indexes(line, overlapping=True)}
-    matches = [each for each in map(format_strings().__getitem__, sorted(numbers)) if each.pattern.search(line)]
+    matches = [each for each in map(format_strings().__getitem__, sorted(numbers)) if each.pattern.match(line)]
     return max(matches, key=lambda each: sum(map(len, each.pieces)), default=None)
 
 

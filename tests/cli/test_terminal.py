@@ -134,6 +134,7 @@ def test_exit_codes_of_a_paste_and_of_a_selection_that_matches_nothing(tmp_path)
     path = tmp_path / "paste.log"
     path.write_text(BUSY)
     nowhere = run("trace", str(path), "0A140D151A0C0C387F4466B0BCE60000", *workspace)
+    assert run("trace", str(path), "-", *workspace, text=b"\xff\n").exit_code == nowhere.exit_code
     assert nowhere.exit_code == 5 and nowhere.stderr.count("\n") == 1
     evidence = tmp_path / "evidence" / "store" / "commitlog"
     put(evidence / ("0" * 20), stores.store([stores.Record(topic=b"orders")] * 3).data)

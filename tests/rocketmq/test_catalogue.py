@@ -119,6 +119,11 @@ def test_releases_of_a_text(classes, text, since, until):
     assert (found.since, found.until) == (since, until)
 
 
+def test_a_line_that_repeats_all_parts_of_a_text_but_the_last_is_no_work():
+    text = max(upstream.format_strings(), key=lambda row: len(row.pieces))
+    assert text.pattern.match("".join(text.pieces[:-1]) * 300) is None  # tried from every place, this took for ever
+
+
 def test_texts_are_read_out_of_java():
     found = {(call.level, call.template) for call in java_sources.calls("store", "A", rows_of(__file__, "java"))}
     assert found == {
