@@ -1,7 +1,7 @@
 """Which file belongs to which broker: by the address it names, and by stores and configurations beside it."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -47,6 +47,11 @@ def _near(a: str, b: str) -> int:
     return len(os.path.commonprefix([PurePosixPath(a).parts, PurePosixPath(b).parts]))  # noqa: RUF071 - whole parts
 
 
+def is_slave(settings: Mapping[str, str | None]) -> bool:
+    """Return whether a broker is a slave by its settings; a member of a DLedger group prints -1 (BrokerStartup)."""
+    return settings.get("brokerRole") == "SLAVE" or (integer(settings.get("brokerId")) or 0) > 0
+
+
 @memo
 def all_of(facts: Facts) -> tuple[Broker, ...]:
     """Return the brokers whose store or configuration is in the evidence, in order of root; behind them masters of other
@@ -68,8 +73,7 @@ def all_of(facts: Facts) -> tuple[Broker, ...]:
         nearest = max((_near(file, root) for file in configured), default=0)
         # A single store belongs to any configuration there is; one of several only to a configuration next to it.
         near = [v for file, v in configured.items() if _near(file, root) == nearest and (nearest or len(roots) == 1)]
-        # A member of a DLedger group prints -1 (BrokerStartup).
-        roles = [v.get("brokerRole") == "SLAVE" or (integer(v.get("brokerId")) or 0) > 0 for v in near]
+        roles = [is_slave(v) for v in near]
         # A controller gives the role, and takes it (broker/controller/ReplicasManager).
         given = any(v.get("enableControllerMode") == "true" for v in near)
         slave = any(roles) if roles and not given else None

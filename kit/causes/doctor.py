@@ -17,14 +17,13 @@ import attrs
 import msgspec
 
 from kit import data
-from kit.analysis import setup
+from kit.analysis import brokers, setup
 from kit.analysis.consumers import consumer_logs, members
 from kit.analysis.setup import Broker, Deployment, Group
 from kit.causes import release_advice, results
 from kit.causes.release_advice import Advice
 from kit.data import grouped
 from kit.formats import printed_times
-from kit.formats.values import integer
 from kit.i18n import Lang, Sentence, T, labels
 from kit.inventory.model import TEXTS, Ref
 from kit.rocketmq import config, names, size, versions
@@ -185,7 +184,7 @@ def _slaves(every: Iterable[Broker]) -> Iterable[Hazard]:
     for broker in every:
         given = {name: value.strip() for name, value in broker.settings.given.items()}
         cluster, name = given.get("brokerClusterName", "DefaultCluster"), given.get("brokerName", "")
-        if given.get("brokerRole") == "SLAVE" or (integer(given.get("brokerId")) or 0) > 0:
+        if brokers.is_slave(given):
             told = given.get("haMasterAddress") or given.get("enableControllerMode") == "true"
             named += [(cluster, name, broker.places["brokerName"])] if name and not told else []
         elif name:
@@ -199,12 +198,12 @@ def _slaves(every: Iterable[Broker]) -> Iterable[Hazard]:
 # --- names -----------------------------------------------------------------------------------------------------------
 
 
-def _group(group: Group, brokers: tuple[Version, ...]) -> Hazard | None:
+def _group(group: Group, releases: tuple[Version, ...]) -> Hazard | None:
     """Compare the retry and dead letter topic of a group with what the brokers store; the strictest broker counts."""
-    strictest = sorted(brokers or (versions.OLDEST,), key=lambda v: int(rule("brokerRetryTopicMax", v)))
-    retries = [retry for version in strictest if (retry := _retry(group, version, sure=bool(brokers)))]
+    strictest = sorted(releases or (versions.OLDEST,), key=lambda v: int(rule("brokerRetryTopicMax", v)))
+    retries = [retry for version in strictest if (retry := _retry(group, version, sure=bool(releases)))]
     # From 5.1.0 a retry topic may be longer than a dead letter topic (broker/util/HookUtils.checkBeforePutMessage).
-    measured = [_measured(group, names.DLQ_PREFIX + group.name, version) for version in brokers]
+    measured = [_measured(group, names.DLQ_PREFIX + group.name, version) for version in releases]
     letters = [hazard("dlq-topic-too-long", group.place, **each) for each in measured if each["length"] > each["limit"]]
     too_long = [retry for retry in retries if retry.grade == "hazard"]
     return next(iter([*too_long, *letters, *retries]), None)

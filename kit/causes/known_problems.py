@@ -22,6 +22,8 @@ from kit.tables.facts import Facts
 
 SAYS: Final = labels("causes")["known_problems"]
 FIGURES: Final = {"entries": Figure(SAYS["entries"].en, SAYS["entries"].zh)}
+GROUPS: Final = 5
+"""Most groups that a sentence names."""
 
 
 def examine(facts: Facts) -> list[Finding]:
@@ -90,7 +92,7 @@ def _of(problem: Problem, summary: Sentence, steps: list[Step], entries: int, fi
 
 def _going_on(facts: Facts, judged: noise.Judged, problem: Problem) -> Finding:
     words = {"meaning": problem.meaning, "n": judged.outside, "around": judged.text.around}
-    groups = ", ".join(judged.groups[:5])
+    groups = ", ".join(judged.groups[:GROUPS])
     summary = SAYS["goes_on"].say(groups=groups or None, **words)
     first, last, steps = judged.first, judged.last, []
     if first and last and judged.place:

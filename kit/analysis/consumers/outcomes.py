@@ -56,7 +56,8 @@ def _outcome(says: str, refs: Iterable[Ref], values: Row, group: str | None = No
 def groups(facts: Facts, topic: str) -> list[str]:
     """Return the users' groups that could have consumed a topic: by offsets, subscriptions, or as their retry topic."""
     known = sorted(group for name, group in _pairs(facts) if name == topic)
-    return known or [topic.removeprefix(names.RETRY_PREFIX)] if topic.startswith(names.RETRY_PREFIX) else known
+    own = [topic.removeprefix(names.RETRY_PREFIX)] if topic.startswith(names.RETRY_PREFIX) else []
+    return known or own
 
 
 @memo

@@ -285,11 +285,10 @@ class _Earlier:
             return "resent"
         if stage == stages.SCHEDULE and target.startswith((names.DLQ_PREFIX, names.RETRY_PREFIX)):
             return "to-dlq" if target.startswith(names.DLQ_PREFIX) else "sent-back"
-        if stage == stages.SCHEDULE and not (own := _OF_TIMER.keys() & record["properties"]):
-            first = "timed" if record["topic"] == names.TIMER_TOPIC else "delayed"
-            return "again" if (stage, None) in self.seen else first
         if stage == stages.SCHEDULE:
-            return _OF_TIMER[own.pop()]
+            first = "timed" if record["topic"] == names.TIMER_TOPIC else "delayed"
+            first = "again" if (stage, None) in self.seen else first
+            return next((why for name, why in _OF_TIMER.items() if name in record["properties"]), first)
         if stage == stages.ORIGINAL and _attempt(record) in self.seen:
             return "batch"
         if stage in (stages.ORIGINAL, stages.HALF):

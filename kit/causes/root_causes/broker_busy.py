@@ -8,9 +8,9 @@ separate, ranked explanation and can be "not shown"; client time-outs without a 
 
 import datetime as dt
 from pathlib import PurePosixPath
-from types import SimpleNamespace
 from typing import Any, Final
 
+import attrs
 import pandas as pd
 
 from kit.analysis import brokers, reach, refs, setup
@@ -53,11 +53,32 @@ OUTCOME: Final = (
 OPEN: Final = "UNIQ_KEY={uniq_key}, TRANSACTION_CHECK_TIMES={check_times}, {state}"
 
 
-Signs = SimpleNamespace
-"""What a busy broker leaves: `refused` (sends), time-outs of sends (`late` lines, `late_sends` of a ledger, `timed_out` of
-either), `slow` writes, `stalls`, the `answers` and how often the broker itself `counted` them (None: nowhere), and whether
-a send `felt` it: slow writes alone are any synchronous master's (reference §7.2).
-"""
+@attrs.frozen
+class Signs:
+    """What a busy broker leaves: refusals, time-outs of sends (lines, and those of a ledger), slow writes, stalls, and
+    where and how often the broker itself counts such answers (None: nowhere).
+    """
+
+    refused: refs.Seen
+    late: refs.Seen
+    late_sends: pd.DataFrame
+    slow: refs.Seen
+    stalls: list[Any]
+    answers: list[dict[str, Any]]
+    counted: int | None
+
+    @property
+    def timed_out(self) -> int:
+        return self.late.count or len(self.late_sends)
+
+    @property
+    def without_stalls(self) -> bool:
+        return bool(self.slow) or self.felt
+
+    @property
+    def felt(self) -> bool:
+        """Whether a send met it: slow writes alone are any synchronous master's (§7.2 of the reference)."""
+        return bool(self.refused or self.timed_out or self.counted)
 
 
 def observe(facts: Facts) -> Observed:
@@ -65,7 +86,7 @@ def observe(facts: Facts) -> Observed:
     ledger = sends.ledger(facts, leave_out="OTHER")
     signs = _signs(facts, ledger)
     refused, stalls = signs.refused, signs.stalls
-    happened = bool(signs.slow or signs.felt or stalls)
+    happened = bool(signs.without_stalls or stalls)
     whys = busy.explain(facts, ledger, stalls) if happened else []
     left_open = facts.rows("stalled_transactions") if stalls else []
     named = attempts.entries(facts)["kind"].dropna() if refused else pd.Series(dtype=object)
@@ -113,10 +134,7 @@ def observe(facts: Facts) -> Observed:
     observed.values |= _limits(facts, stalls) | next((each for each in unseen if each["large"]), {"large": False})
     pressure = facts("admin_pressure")
     observed.actors = pressure.loc[pressure["figure"] != "disk", "broker"].dropna().unique()
-    # How to stop losing messages now, then the remedy of each explanation, the best shown first.
-    fixes = dict.fromkeys(FIXES[why.slug] for why in whys) or ["find"]
-    proposed = ["resend", *["lost"] * bool(ledger.lost), *fixes, *["limits"] * bool(observed.values["spared"])]
-    observed.proposed = proposed if refused else ()
+    observed.proposed = _fixes(ledger, whys, spared=bool(observed.values["spared"])) if refused else ()
     if happened:
         observed.actors, observed.window = attempts.brokers(facts), busy.window(facts)
         quoted = (ref.file for each in quotes.values() for ref in each)
@@ -136,18 +154,13 @@ def _signs(facts: Facts, ledger: sends.Ledger) -> Signs:
     # What the broker counts (broker_traffic.log, 5.1.0+) does not tell a refused pull from a refused send.
     counts = refs.seen(facts, "response-codes") and not attempts.refused(facts, "busy", pull=True)
     answers = facts.rows("busy_answers") if counts else []
-    counted = sum(row["busy"] for row in answers) if counts else None
-    refused, timed_out = attempts.refused(facts, "busy"), attempts.refused(facts, "late", outside=cut_off)
-    slow, lines = _slow_lines(facts), timed_out.count or len(late)
-    felt = bool(refused or lines or counted)
-    stood_still = facts.has("messages") and len(facts("pauses"))
-    stalls: list[Any] = list(facts("stalls").itertuples(index=False)) if stood_still else []
-    # What any broker has now and then: few, and none that its own log would call slow.
-    short = sum(s.pauses for s in stalls) < SEVERAL and all(1000 * s.seconds < PRINTED for s in stalls)
-    return Signs(
-        refused=refused, late=timed_out, late_sends=late, timed_out=lines, slow=slow, felt=felt, answers=answers,
-        counted=counted, stalls=[] if short and not (slow or felt) else stalls,
+    signs = Signs(
+        attempts.refused(facts, "busy"), attempts.refused(facts, "late", outside=cut_off), late, _slow_lines(facts), [],
+        answers, sum(row["busy"] for row in answers) if counts else None,
     )  # fmt: skip
+    stood_still = facts.has("messages") and len(facts("pauses"))
+    stalls = list(facts("stalls").itertuples(index=False)) if stood_still else []
+    return signs if not signs.without_stalls and _short(stalls) else attrs.evolve(signs, stalls=stalls)
 
 
 def _copied(facts: Facts, refused: refs.Seen) -> bool:
@@ -179,6 +192,12 @@ def _quotes(facts: Facts, ledger: sends.Ledger, signs: Signs) -> dict[str, Any]:
     }
 
 
+def _fixes(ledger: sends.Ledger, whys: list[busy.Why], *, spared: bool) -> list[str]:
+    """Return remedies: how to stop losing messages now, then that of each explanation, the best shown first."""
+    fixes = dict.fromkeys(FIXES[why.slug] for why in whys) or ["find"]
+    return ["resend", *["lost"] * bool(ledger.lost), *fixes, *["limits"] * spared]
+
+
 def _slow_lines(facts: Facts) -> refs.Seen:
     """Return slow writes that are a sign of flow control: several, a very long one, or pasted ones."""
     if lookups.is_paste(facts):
@@ -186,6 +205,11 @@ def _slow_lines(facts: Facts) -> refs.Seen:
     slow = refs.seen(facts, *SLOW)
     few = slow and refs.seen(facts, *SLOW_TIMED).count == slow.count < SEVERAL
     return refs.Seen() if few and not (facts("slow_writes")["cost_ms"] >= PAGE_CACHE_BUSY).any() else slow
+
+
+def _short(stalls: list[Any]) -> bool:
+    """Return whether stalls are what any broker has now and then: few, and none that its own log would call slow."""
+    return sum(s.pauses for s in stalls) < SEVERAL and all(1000 * s.seconds < PRINTED for s in stalls)
 
 
 def _outcome(ledger: sends.Ledger) -> dict[str, Any]:
