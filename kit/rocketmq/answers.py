@@ -69,5 +69,8 @@ MQADMIN_HEADS: Final = _PRINTED.heads
 """How the head of a table begins, one blank between its words, and its command; the longer ones first."""
 MQADMIN_MEANINGS: Final = _PRINTED.meanings
 """Command → what its table shows."""
-MQADMIN_PAIRS: Final = "getSyncStateSet"
-"""Prints one name and value a line: tools/command/ha/GetSyncStateSetSubCommand."""
+
+
+def command_of(head: str) -> str | None:
+    """Return the command of mqadmin whose table has a head that begins so, one blank between its words."""
+    return next((command for begin, command in MQADMIN_HEADS if head.startswith(begin)), None)

@@ -18,7 +18,7 @@ import attrs
 
 from kit.formats.patterns import byte_patterns, patterns
 from kit.formats.tables.configs import parse_json
-from kit.rocketmq.answers import MQADMIN_HEADS
+from kit.rocketmq.answers import MQADMIN_HEADS, command_of
 
 _WIDE: Final = 4
 """Columns of a table that goes on after an empty line; below a narrower one other text may follow."""
@@ -141,10 +141,7 @@ class State:
             return self._first_form((("property", COMMAND, None),), text) or []
         if text.startswith("#"):
             self.columns, self.apart = [(m.start(), m.group().strip()) for m in LINES["column"].finditer(text)], False
-            joined = " ".join(name for _, name in self.columns)
-            self.command = self.command or next(
-                (command for head, command in MQADMIN_HEADS if joined.startswith(head)), None
-            )
+            self.command = self.command or command_of(" ".join(name for _, name in self.columns))
             return []
         if cells := self._first_form(_BEFORE_ROWS, text):
             return cells
