@@ -1,21 +1,17 @@
 -- One row per store host, over every copy and replica: store_host, begin (physical offset of the first record), last_offset (of the last),
 -- end (behind it), first_time, last_time (store times), file (of the last record). As many rows as brokers that led.
--- What is delivered after a delay, committed or put back keeps the store host of what it was made of (ScheduleMessageService.messageTimeUp,
--- EndTransactionProcessor, TransactionalMessageBridge): where another broker wrote on in the same store, it is none of the earlier one's.
-with stored as (
-  select store_host, file, physical_offset, store_size, store_timestamp, regexp_replace(file, '[^/]*$', '') as folder,
-    stage in ('original', 'half', 'schedule', 'op') as own
-  from records where problem is null and store_host is not null and store_size is not null
+-- Records that keep the host of another broker (not `own` in `store_ranges`) are left out where two brokers wrote into the same store.
+with ranges as (
+  select *, regexp_replace(file, '[^/]*$', '') as folder from store_ranges
 ), several as (
-  select folder from stored where own group by folder having min(store_host) <> max(store_host)
+  select folder from ranges where own group by folder having min(store_host) <> max(store_host)
 ), whole as (
-  select s.* from stored s left join several f on f.folder = s.folder where s.own or f.folder is null
+  select r.* from ranges r left join several f on f.folder = r.folder where r.own or f.folder is null
 ), hosts as (
-  select store_host, min(physical_offset) as begin, max(physical_offset) as last_offset, min(store_timestamp) as first_time,
-    max(store_timestamp) as last_time
+  select store_host, min(begin) as begin, max(last_offset) as last_offset, min(first_time) as first_time, max(last_time) as last_time
   from whole group by store_host
 )
-select h.store_host, h.begin, h.last_offset, h.last_offset + max(w.store_size) as `end`, h.first_time, h.last_time, min(w.file) as file
-from hosts h join whole w on w.store_host = h.store_host and w.physical_offset = h.last_offset
+select h.store_host, h.begin, h.last_offset, max(w.`end`) as `end`, h.first_time, h.last_time, min(w.file) as file
+from hosts h join whole w on w.store_host = h.store_host and w.last_offset = h.last_offset
 group by h.store_host, h.begin, h.last_offset, h.first_time, h.last_time
 order by h.store_host

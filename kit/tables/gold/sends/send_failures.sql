@@ -43,7 +43,7 @@ with marked as (
       when contains(text, 'call timeout') then 'call timeout' end as words
   from texts
 ), pairs as (
-  select *, role = 'call' and source = 'text' and message rlike '^(?:#{1,6} |Subject: )' and count(*) over (partition by file, named) > 1 as title,
+  select *, role = 'call' and message rlike '^(?:#{1,6} |Subject: )' and count(*) over (partition by file, named) > 1 as title,
     ts is null and lag(role) over beside = 'attempt' and lag(line + lines) over beside = line as behind,
     case when lead(role) over beside = 'call' and lead(ts) over beside is null and lead(line) over beside = line + lines
       then nullif(lead(named) over beside, 'OTHER') end as exception
