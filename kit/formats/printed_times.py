@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 from zoneinfo import ZoneInfo
 
+from kit.formats.patterns import patterns
 from kit.i18n import T
 
 NO_ZONE = T(
@@ -27,20 +28,7 @@ IN_LINE: Final = re.compile(
     rb"(\d{4})[-/.](\d\d)[-/.](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:(?:[.,:]\d{1,9})? ?(%s))?" % EAST.encode()
 )
 """A time in a line of a log, to the second, and the zone it is printed with."""
-_CLOCK_END: Final = r"\s*(?P<zone>Z|[+-]\d\d:?\d\d)?\s*(?P<half>[AaPp][Mm])?$"
-_YMD: Final = re.compile(
-    r"(?P<year>\d{4})[-/.年](?P<month>\d{1,2})[-/.月](?P<day>\d{1,2})日?[T ]*(?P<hour>\d{1,2})[:时点.](?P<minute>\d{1,2})"
-    r"(?:[:分.](?P<second>\d{1,2})(?:[.,:](?P<fraction>\d{1,9}))?)?秒?" + _CLOCK_END
-)
-_DMY: Final = re.compile(
-    r"(?P<day>\d{1,2})[-/.](?P<month>\d{1,2})[-/.](?P<year>\d{4})[T ,]*(?P<hour>\d{1,2}):(?P<minute>\d{2})"
-    r"(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d{1,9}))?)?" + _CLOCK_END
-)
-_DENSE: Final = re.compile(
-    r"(?P<year>20\d\d)(?P<month>\d\d)(?P<day>\d\d)[T ]?(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)"
-    r"(?:[.,]?(?P<fraction>\d{3}))?" + _CLOCK_END
-)
-_OFFSET: Final = re.compile(r"(?:UTC|GMT)?([+-])(\d{1,2})(?::?(\d\d))?", re.IGNORECASE)
+_FORMS: Final = patterns("printed_times")
 
 
 # --- times -----------------------------------------------------------------------------------------------------------
@@ -85,12 +73,12 @@ def when(text: str | None, *, month_first: bool = False) -> dt.datetime | None:
     if text.isascii() and text.isdigit() and len(text) in (10, 13):
         at = datetime_of(int(text) * (1000 if len(text) == 10 else 1))
         return at if at and 2010 <= at.year < 2100 else None
-    match = _YMD.match(text) or _DENSE.match(text) or _DMY.match(text)
+    match = next((match for form in ("ymd", "dense", "dmy") if (match := _FORMS[form].match(text))), None)
     if match is None:
         return None
     part = match.groupdict("")
     date = [part["year"], part["month"], part["day"]]
-    if month_first and match.re is _DMY:
+    if month_first and match.re is _FORMS["dmy"]:
         date[1:] = reversed(date[1:])
     hour = int(part["hour"])
     if half := part["half"].lower():
@@ -132,7 +120,7 @@ def datetime_of(ms: float | None) -> dt.datetime | None:
 
 def month_first(values: Sequence[str]) -> bool:
     """Tell US dates from European ones by a day that cannot be a month."""
-    return any(int(match["month"]) > 12 for match in map(_DMY.match, values) if match)
+    return any(int(match["month"]) > 12 for match in map(_FORMS["dmy"].match, values) if match)
 
 
 # --- zones -----------------------------------------------------------------------------------------------------------
@@ -144,7 +132,7 @@ def zone(text: str | None) -> str | int | None:
         return None
     if text.upper() in ("UTC", "GMT", "Z"):
         return 0
-    match = _OFFSET.fullmatch(text)
+    match = _FORMS["offset"].fullmatch(text)
     if not match:
         return text
     minutes = int(match[2]) * 60 + int(match[3] or 0)

@@ -114,11 +114,8 @@ def _load(stored: Path, root: Path) -> Inventory | None:
 
 
 def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
-    from kit.inventory import recognise
-
     with ThreadPoolExecutor(min(4, os.cpu_count() or 2)) as pool:
-        # Kernels take half a second of the interpreter's time to load, unpacking hardly any.
-        pool.submit(recognise.load)
+        pool.submit(_load_readers)
         opened = open_evidence(root, spool)
         # The largest first: a file is hashed by one thread, for which the others should not wait.
         largest = sorted(opened.files, key=lambda f: -f.bytes)
@@ -129,6 +126,8 @@ def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
     )
     items = [one for one in looked if isinstance(one, Item)]
     contents = [*(f"{i.file}\0{i.content or ''}\n" for i in items), *(f"!{r.file}\0{r.reason}\n" for r in refused)]
+    from kit.inventory import recognise  # loaded by now
+
     known = recognise.without_rows([item for item in items if item.kind not in ("", "archive")])
     marked, disagree, overlapping = _mark(known)
     archives = [
@@ -145,6 +144,14 @@ def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
         disagree=tuple(disagree),
         overlapping=overlapping,
     )
+
+
+def _load_readers() -> None:
+    """Load the readers and their kernels, a second of the interpreter's time, of which unpacking takes hardly any."""
+    from kit.formats.commitlog import records
+    from kit.inventory import recognise  # noqa: F401
+
+    records.sniff(bytes(8))
 
 
 def _look_inside(file: EvidenceFile, hashes: bool, spool: Path) -> list[Item | Refused]:

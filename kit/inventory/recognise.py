@@ -15,12 +15,16 @@ import attrs
 from kit import data
 from kit.evidence import archives
 from kit.evidence.files import EvidenceFile, Refused, beginning, first_data, open_readonly, sha256
+from kit.explanation import context
 from kit.formats import queues
 from kit.formats.commitlog import records
+from kit.formats.logs import source_code, thread_dumps
 from kit.formats.patterns import byte_patterns, patterns
-from kit.formats.tables import business_tables, configs, delimited, exports
+from kit.formats.tables import business_tables, configs, delimited, exports, metrics, mqadmin
+from kit.inventory import sniff
 from kit.inventory.model import Item
 from kit.rocketmq import binary_format as f
+from kit.rocketmq import catalogue
 
 HEAD: Final = 262_144
 _STEP: Final = 1 << 20
@@ -77,14 +81,6 @@ class Head:
 
 
 Rule = Callable[[Head], Kind | None]
-
-
-def load() -> None:
-    """Load the kernels, which the first file would wait for otherwise."""
-    from kit.inventory import sniff
-
-    records.sniff(bytes(8))
-    sniff.sniff(b"", "")
 
 
 def recognise(file: EvidenceFile) -> tuple[str | None, dict[str, Any]]:
@@ -200,8 +196,6 @@ def _document(head: Head) -> Kind | None:
 
     Where many of its lines begin with a time it quotes a log at length: then it is a text like any other.
     """
-    from kit.formats.logs import source_code
-
     name, text = head.file.file, head.text
     if _HEADS["commits"].search(text) and not _HEADS["timed"].search(text):
         return "document", {}
@@ -216,8 +210,6 @@ def _document(head: Head) -> Kind | None:
 
 def _settings(head: Head) -> Kind | None:
     """Recognise files of settings; a pasted question with settings, and an error or lines of a log among them, is a text."""
-    from kit.inventory import sniff
-
     small = _kind(configs.sniff(head.text, head.file.file))
     if small is None or head.text.lstrip().startswith(b"{"):
         return small
@@ -226,10 +218,6 @@ def _settings(head: Head) -> Kind | None:
 
 
 def _output(head: Head) -> Kind | None:
-    from kit.formats.logs import source_code, thread_dumps
-    from kit.formats.tables import metrics
-    from kit.inventory import sniff
-
     if metrics.sniff(head.text) and sniff.sniff(head.text, "") is None:
         return "metrics", {}
     rules = (("network", metrics.is_network), ("thread_dump", thread_dumps.sniff))
@@ -239,11 +227,6 @@ def _output(head: Head) -> Kind | None:
 
 
 def _log_or_table(head: Head) -> Kind | None:
-    from kit.explanation import context
-    from kit.formats.tables import mqadmin
-    from kit.inventory import sniff
-    from kit.rocketmq import catalogue
-
     known: dict[str, Any] | None = sniff.sniff(head.text, head.file.file)
     if known is not None and known["source"] == "mqadmin":
         return "mqadmin", known | {"pasted": mqadmin.is_pasted(head.text)}
@@ -261,8 +244,6 @@ def _log_or_table(head: Head) -> Kind | None:
 
 def _quoted(text: bytes) -> dict[str, Any]:
     """Return which outputs stand between lines of a text: of mqadmin, of a host's tools."""
-    from kit.formats.tables import metrics, mqadmin
-
     detail = {"mqadmin": mqadmin.is_quoted(text), "metrics": bool(metrics.origins(text))}
     return {name: True for name, is_there in detail.items() if is_there}
 

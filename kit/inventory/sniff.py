@@ -9,6 +9,7 @@ from kit.formats.logs import source_code, times
 from kit.formats.logs.entries import lines
 from kit.formats.logs.known_texts import known_texts
 from kit.formats.logs.layouts import Matches, classify, ranges, unwrapped
+from kit.formats.tables import delimited, metrics, mqadmin
 from kit.rocketmq import catalogue
 from kit.rocketmq.log_layouts import LAYOUTS, NAME_OF_CLIENT, NAME_OF_LOG, NAME_OF_SOURCE, OF, SOURCES
 
@@ -24,8 +25,6 @@ def sniff(head: bytes, name: str) -> dict[str, Any] | None:
     The content decides; `name` only if that is ambiguous. `encoding` is None for UTF-8, else `gb18030`. `seconds_twice`:
     see `_Lines`; absent where no line has a layout.
     """
-    from kit.formats.tables import delimited, metrics, mqadmin
-
     head = head[:SAMPLE].lstrip(b"\0")
     codec = delimited.encoding(head)
     if codec is None or not head.strip():

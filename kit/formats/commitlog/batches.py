@@ -2,7 +2,7 @@
 
 import contextlib
 import zlib
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Final
 
@@ -95,18 +95,13 @@ MOST: Final = 64 << 20
 _STREAMS: Final = {LZ4: "lz4", ZSTD: "zstd"}
 
 
-def limit(stored: int) -> int:
-    """Return how large a stored body may become: zlib expands at most 1032 times, more is an attack."""
-    return min(MOST, (1 << 20) + 1032 * stored)
-
-
 def unpack(body: bytes, codec: int) -> tuple[bytes | None, int]:
     """Return the body as the application wrote it and 0, or None and the mark that says why not."""
     if codec == PLAIN:
         return body, 0
     if codec not in (ZLIB, *_STREAMS):
         return None, 0
-    most = limit(len(body))
+    most = min(MOST, (1 << 20) + 1032 * len(body))  # zlib expands at most 1032 times, more is an attack
     try:
         if codec == ZLIB:  # several times as quick as Arrow's
             inflate = zlib.decompressobj()
@@ -269,9 +264,13 @@ class Rows:
         c.check_crc(c.words(self.buf), self.records, c.CRC_TABLE)
 
     def bodies(self) -> Iterator[tuple[int, int, pa.Array]]:
-        """Yield (first row, row behind the last, bodies as the application wrote them), some 32 MiB at a time."""
-        if not self.records["body_codec"].any():
-            yield 0, len(self), binary(self.buf, self.records["body"], self.records["body_size"])
+        """Yield (first row, row behind the last, bodies as the application wrote them), some 32 MiB at a time; of some
+        topics (`body_topics`) as stored.
+        """
+        topics, sizes = self.wanted.body_topics, self.records["body_size"]
+        if topics is not None or not self.records["body_codec"].any():
+            stored = sizes if topics is None else np.where(self.in_topics(topics), sizes, -1)
+            yield 0, len(self), binary(self.buf, self.records["body"], stored)
             return
         first = size = 0
         unpacked: list[bytes | None] = []
@@ -408,12 +407,7 @@ def batch(rows: Rows, file: str) -> Iterator[pa.RecordBatch]:
             arrays[name] = rows.array(name)
     if "problem" in wanted.columns:
         rows.check(arrays)
-    parts: Iterable[tuple[int, int, pa.Array | None]] = ((0, len(rows), None),)
-    if "body" in wanted.columns and wanted.body_topics is None:
-        parts = rows.bodies()
-    elif "body" in wanted.columns and wanted.body_topics is not None:
-        sizes = np.where(rows.in_topics(wanted.body_topics), rows.records["body_size"], -1)
-        parts = ((0, len(rows), binary(rows.buf, rows.records["body"], sizes)),)
+    parts = rows.bodies() if "body" in wanted.columns else ((0, len(rows), None),)
     for first, last, body in parts:
         piece = {name: array.slice(first, last - first) for name, array in arrays.items()} | {"body": body}
         if "problem" in wanted.columns:

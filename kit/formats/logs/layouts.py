@@ -196,7 +196,7 @@ def unwrapped(text: bytes, starts: np.ndarray, ends: np.ndarray, files: Files) -
     if (buf[np.minimum(starts + len("2024-05-14"), buf.size - 1)] == ord("T")).any():
         text = _STREAM.sub(rb"\1          ", text)
     if b"\x1b" in text:
-        for i in np.flatnonzero(_holds(text, 0x1B, starts, ends)).tolist():
+        for i in np.unique(np.searchsorted(starts, np.flatnonzero(buf == 0x1B), "right") - 1).tolist():
             plain[i] = _ANSI.sub(b"", text[starts[i] : ends[i]])
     if text.startswith(b"[{"):  # Grafana downloads all entries in one line: `jq -c '.[]'` writes one a line
         plain[0] = b""
@@ -215,12 +215,6 @@ def unwrapped(text: bytes, starts: np.ndarray, ends: np.ndarray, files: Files) -
     ends = np.cumsum([len(line) + 1 for line in lines]) - 1
     # The last line may be empty now: it begins in the text all the same.
     return b"\n".join([*lines, b""]), ends - [len(line) for line in lines], ends
-
-
-def _holds(text: bytes, byte: int, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return which lines hold a byte."""
-    places = np.flatnonzero(np.frombuffer(text, np.uint8) == byte)
-    return np.searchsorted(places, ends) > np.searchsorted(places, starts)
 
 
 def _first(entry: dict[str, Any], names: Sequence[str]) -> Any:

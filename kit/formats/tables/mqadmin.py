@@ -138,7 +138,7 @@ class State:
         if self.section == "Consumer jstack":
             return []
         if self.section == "Consumer Properties":
-            return self._first_form((("property", COMMAND, None),), text) or []
+            return self._first_form((("property", COMMAND, None),), text)
         if text.startswith("#"):
             self.columns, self.apart = [(m.start(), m.group().strip()) for m in LINES["column"].finditer(text)], False
             self.command = self.command or command_of(" ".join(name for _, name in self.columns))
