@@ -73,7 +73,7 @@ def _first_answer(evidence: Path | str, lang: Lang) -> str:
     if not raw or (b"\0" in raw and not raw.startswith((b"\xff\xfe", b"\xfe\xff"))):
         return ""
     from kit.explanation.explain import blocks, explain
-    from kit.explanation.pasted_lines import decoded
+    from kit.explanation.paste import decoded
 
     rows = [row for row in explain(decoded(raw), lang) if row["slug"] or row["kind"] != "log" or row["versions"]]
     return blocks(rows, lang) if rows else ""

@@ -193,7 +193,7 @@ def _pasted(text: tuple[str, ...], lang: Lang) -> str:
 
 def _beginning(path: str, stream: IO[bytes] | None, lang: Lang) -> str:
     """Return the text that a file begins with: that it goes on is said."""
-    from kit.explanation.pasted_lines import MOST, decoded, unpacked
+    from kit.explanation.paste import MOST, decoded, unpacked
 
     raw = unpacked(stream.read(MOST + 1) if stream else b"")
     text = decoded(raw)

@@ -405,21 +405,17 @@ def wide(head: bytes) -> str | None:
 
     Its characters are printable, and it begins with a byte order mark or at least half of them are ASCII.
     """
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16" if _is_text(head, "utf-16", 0) else None
-    if len(head) < _WIDE_LEAST or b"\0" not in head:
+    marked = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    if not marked and (len(head) < _WIDE_LEAST or b"\0" not in head):
         return None
-    return next((each for each in ("utf-16-le", "utf-16-be") if _is_text(head, each, 0.5)), None)
-
-
-def _is_text(head: bytes, encoding: str, ascii_share: float) -> bool:
-    try:
-        text = codecs.getincrementaldecoder(encoding)().decode(head)
-    except UnicodeDecodeError:
-        return False
-    ascii_ = sum(c.isascii() for c in text)
-    printable = sum(c.isprintable() or c in "\t\r\n\f\x1b" for c in text)
-    return bool(text) and printable >= 0.95 * len(text) and ascii_ >= ascii_share * len(text)
+    for encoding in ("utf-16",) if marked else ("utf-16-le", "utf-16-be"):
+        with contextlib.suppress(UnicodeDecodeError):
+            text = codecs.getincrementaldecoder(encoding)().decode(head)
+            printable = sum(c.isprintable() or c in "\t\r\n\f\x1b" for c in text)
+            is_known = marked or 2 * sum(map(str.isascii, text)) >= len(text)
+            if text and is_known and printable >= 0.95 * len(text):
+                return encoding
+    return None
 
 
 class TarInfo(tarfile.TarInfo):

@@ -9,8 +9,7 @@ from typing import Final
 
 import attrs
 
-from kit.explanation import pasted_ids
-from kit.explanation.pasted_lines import Line, lines
+from kit.explanation.paste import Line, PastedId, ids_in, lines
 from kit.formats.patterns import patterns
 from kit.formats.tables import metrics
 from kit.i18n import labels
@@ -35,17 +34,17 @@ def speaks(text: str) -> bool:
     """Return whether a text without RocketMQ lines has something to explain: an id, a transaction listener."""
     if _WORDS["check_named"].search(text) and _WORDS["local"].search(text):
         return True
-    ids = (each.info for each in pasted_ids.find(list(lines(text))))
+    ids = (each.info for each in ids_in(list(lines(text))))
     return any(info.kind != "uniq" or info.how_sure == "certain" for info in ids)
 
 
 def mixed(text: str) -> Mixed | None:
     """Return what `compared` returns of a text."""
     pasted = list(lines(text))
-    return compared(pasted, pasted_ids.find(pasted))
+    return compared(pasted, ids_in(pasted))
 
 
-def compared(pasted: Sequence[Line], ids: Sequence[pasted_ids.PastedId]) -> Mixed | None:
+def compared(pasted: Sequence[Line], ids: Sequence[PastedId]) -> Mixed | None:
     """Return the ids of both kinds that the lines of a paste compare, None if they do not. `ids`: all in these lines.
 
     A line that prints both (a SendResult, a message) is normal, and so are two lines of RocketMQ's own logs: in those

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import attrs
 
-from kit.explanation import context, pasted_ids
-from kit.explanation.pasted_lines import lines
+from kit.explanation import context
+from kit.explanation.paste import PastedId, ids_in, lines
 from kit.i18n import Lang, Sentence, T, labels, printable, rendered
 from kit.rocketmq import answers, catalogue, ids, upstream
 from kit.rocketmq.catalogue import PROBLEMS, Problem
@@ -79,7 +79,7 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
     An unknown line has kind `log` and no slug; stack trace frames and empty lines are left out.
     """
     pasted = list(lines(text))
-    found = pasted_ids.find(pasted)
+    found = ids_in(pasted)
     compared = context.compared(pasted, found) is not None
     reasons = dict.fromkeys(context.unreached(pasted), NO_NAME_SERVER)
     reasons |= dict.fromkeys(context.overtaken(text), OVERTAKEN)
@@ -106,7 +106,7 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
     return rows
 
 
-def _id(pasted: pasted_ids.PastedId, *, compared: bool) -> Meaning:
+def _id(pasted: PastedId, *, compared: bool) -> Meaning:
     """Return what an id is. `compared`: whether somebody compares ids of both kinds."""
     info, fields = pasted.info, ", ".join(f"{name} {value}" for name, value in ids.fields(pasted.info))
     meaning = [IDS["part"].say(text=text) for text in (info.why, fields, *info.notes)]

@@ -4,6 +4,7 @@
 module looks them up.
 """
 
+import contextlib
 import ipaddress
 import math
 import operator
@@ -50,9 +51,7 @@ _EVERY: Final = data.read("rocketmq/facts/parameters.yaml", _Parameters)
 PARAMETERS: Final = _EVERY.parameters
 ALIASES: Final = _EVERY.aliases
 """Old name → new name."""
-BROKER_SETTINGS: Final = frozenset(
-    {*_EVERY.others, *(name for name, each in PARAMETERS.items() if each.side != "client")}
-)
+BROKER_SETTINGS: Final = frozenset(_EVERY.others) | {name for name, each in PARAMETERS.items() if each.side != "client"}
 """Names that identify a broker.conf among properties files."""
 
 
@@ -108,11 +107,8 @@ def typed(name: str, text: str) -> Any:
     unit = parameter.unit if parameter else "text"
     if unit == "bool":
         return {"true": True, "false": False}.get(plain.lower(), plain)
-    if unit in ("ms", "s", "hours", "bytes", "percent", "count"):
-        try:
-            return int(plain)
-        except ValueError:
-            return plain
+    with contextlib.suppress(ValueError):
+        return plain if unit in ("enum", "text") else int(plain)
     return plain
 
 
@@ -148,10 +144,6 @@ class Conflict(data.Row, frozen=True, kw_only=True):
 
 
 CONFLICTS: Final = data.read("rocketmq/facts/conflicts.yaml", tuple[Conflict, ...])
-HOST_ONLY: Final = tuple(
-    ipaddress.ip_network(text) for text in ("127.0.0.0/8", "169.254.0.0/16", "172.17.0.0/16", "::1/128", "fe80::/10")
-)
-"""Addresses reachable only on the host itself: loopback, link-local, the default container bridge."""
 _SIGNS: Final = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
 
 
@@ -186,7 +178,9 @@ def _product(settings: Settings, text: str) -> float | None:
 
 
 def _of_one_host(address: str) -> bool:
+    """Return whether an address is reachable only on its host: loopback, link-local, the default container bridge."""
     try:
-        return any(ipaddress.ip_address(address.strip()) in network for network in HOST_ONLY)
+        ip = ipaddress.ip_address(address.strip())
     except ValueError:
         return address.strip().lower() == "localhost"
+    return ip.is_loopback or ip.is_link_local or ip in DOCKER_BRIDGE

@@ -45,9 +45,5 @@ NAME_OF_SOURCE: Final = re.compile(
 NAME_OF_CLIENT: Final = re.compile(r"rocketmq_client|client.*\.log", re.IGNORECASE)
 NAME_OF_LOG: Final = re.compile(r"\.log(?:[._-]?\d[\w.-]*|\.gz)?$", re.IGNORECASE)
 """The name of a log, or of one of its rolled files."""
-
-
-def files_of(source: str) -> Files:
-    """Return whose layouts hold in a file of this source; `text` where nothing is known of it."""
-    own: dict[str, Files] = {**dict.fromkeys(BROKER_SIDE, "broker"), "client": "client", "app": "app"}
-    return own.get(source, "text")
+FILES_OF: Final[dict[str, Files]] = {**dict.fromkeys(BROKER_SIDE, "broker"), "client": "client", "app": "app"}
+"""Whose layouts hold in a file of a source; `text` where nothing is known of it."""

@@ -38,16 +38,14 @@ class Version:
         match = re.search(r"(?<!\d)(\d{1,2})[._](\d{1,2})(?:[._](\d{1,2}))?(?!\d)", plain)
         if not match:
             raise ValueError(SAYS["not_a_version"].say(text=plain[:80]))
-        return cls(int(match.group(1)), int(match.group(2)), int(match.group(3) or 0))
+        return cls(int(match[1]), int(match[2]), int(match[3] or 0))
 
     @classmethod
     def _of_ordinal(cls, number: int, text: str) -> Version:
         # The enum lists .0 to .9 of every minor release, a snapshot before each; 4.9 is followed by 5.0.
         if not FIRST_ORDINAL - 1 <= number < 613:
             raise ValueError(SAYS["not_a_version"].say(text=text[:80]))
-        step = number // 2 - FIRST_ORDINAL // 2
-        minor, patch = divmod(step, 10)
-        minor += 3
+        minor, patch = divmod(number // 2 - FIRST_ORDINAL // 2 + 30, 10)
         return cls(4 + minor // 10, minor % 10, patch)
 
     @classmethod

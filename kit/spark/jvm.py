@@ -1,5 +1,6 @@
 """Finds the Java that runs Apache Spark; the embedded engine needs none."""
 
+import contextlib
 import functools
 import importlib.util
 import os
@@ -70,16 +71,12 @@ def _about(executable: Path) -> str:
 def _release(executable: Path) -> str | None:
     if not os.access(executable, os.X_OK):
         return None
-    if match := re.search(r'^JAVA_VERSION="([^"]+)"', _about(executable), re.MULTILINE):
-        return match.group(1)
-    try:
-        answer = subprocess.run(
-            [executable, "-version"], capture_output=True, text=True, errors="replace", timeout=30, check=False
-        ).stderr
-    except (OSError, subprocess.SubprocessError):
-        return None
-    match = re.search(r'version "([^"]+)"', answer)
-    return match.group(1) if match else None
+    match = re.search(r'^JAVA_VERSION="([^"]+)"', _about(executable), re.MULTILINE)
+    if match is None:
+        with contextlib.suppress(OSError, subprocess.SubprocessError):
+            asked = subprocess.run([executable, "-version"], capture_output=True, timeout=30, check=False)
+            match = re.search(r'version "([^"]+)"', asked.stderr.decode(errors="replace"))
+    return match[1] if match else None
 
 
 def major(release: str | None) -> int | None:

@@ -20,6 +20,7 @@ from pyspark.sql.pandas.types import from_arrow_type
 
 from kit.evidence.files import Unread, open_raw
 from kit.evidence.workspace import READING, code_hash
+from kit.formats import queues
 from kit.formats.commitlog.schema import FIELDS, SKIPPED, STORED, TRACES, Wanted, schema
 from kit.formats.logs.schema import Options, Piece
 from kit.formats.printed_times import zone
@@ -311,8 +312,7 @@ def pieces(file: Piece, chunk: int | None = None) -> Iterator[Piece]:
     from kit.formats.logs.entries import count_lines
     from kit.inventory.sniff import SAMPLE, sniff
 
-    chunk = chunk or CHUNK
-    size = Path(file.path).stat().st_size
+    chunk, size = chunk or CHUNK, Path(file.path).stat().st_size
     with open_raw(file.path) as opened:
         known = {} if file.source else sniff(opened.read(SAMPLE), file.file) or {"source": "text"}
         one = attrs.evolve(file, end=size, **{name: value for name, value in known.items() if name in _KNOWN})
@@ -336,8 +336,6 @@ class ConsumeQueueDataSource(Source):
     kinds = ("consumequeue",)
 
     def batches(self, part: Any) -> Iterator[pa.RecordBatch]:
-        from kit.formats import queues
-
         return queues.units(*part)
 
 
@@ -348,8 +346,6 @@ class IndexDataSource(Source):
     kinds = ("index",)
 
     def batches(self, part: Any) -> Iterator[pa.RecordBatch]:
-        from kit.formats import queues
-
         return queues.entries(*part)
 
 

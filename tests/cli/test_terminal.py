@@ -40,7 +40,7 @@ def test_settings_declared_once_hold_for_every_command(tmp_path):
 
 
 def test_of_an_endless_paste_the_beginning_is_explained_and_the_rest_named(monkeypatch):
-    monkeypatch.setattr("kit.explanation.pasted_lines.MOST", len(LINE) + 9)
+    monkeypatch.setattr("kit.explanation.paste.MOST", len(LINE) + 9)
     ended = run("explain", "-", text=f"{LINE}\n" * 3)
     assert ended.exit_code == 0 and "line 1\n" in ended.stdout and "Only the first" in ended.stderr
 

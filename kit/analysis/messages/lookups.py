@@ -16,7 +16,7 @@ import pandas as pd
 from kit.analysis import refs
 from kit.data import grouped
 from kit.explanation import context
-from kit.explanation.pasted_lines import decoded
+from kit.explanation.paste import decoded
 from kit.formats.logs import source_code
 from kit.i18n import Lang
 from kit.inventory import quotes

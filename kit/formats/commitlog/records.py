@@ -185,11 +185,9 @@ def layout(buf: Bytes, most: int) -> tuple[int, int, int]:
 
 
 def filler(head: Bytes | bytes) -> int:
-    """Return how many bytes of a file are end-of-file filler before anything else, 0 where it does not begin with
-    one.
+    """Return how many bytes of filler a file begins with, as those cut to a few records do, 0 for none.
 
-    A commit log's (`CommitLog.BLANK_MAGIC_CODE`) or a DLedger file's (`MmapFileList`). Files cut to a few records
-    begin so.
+    A commit log's (`CommitLog.BLANK_MAGIC_CODE`) or a DLedger file's (`MmapFileList`).
     """
     if len(head) < 16:
         return 0

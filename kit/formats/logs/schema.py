@@ -4,7 +4,7 @@ import attrs
 import pyarrow as pa
 
 from kit.formats.values import columns_of
-from kit.rocketmq.log_layouts import Files, files_of
+from kit.rocketmq.log_layouts import FILES_OF, Files
 
 
 @attrs.frozen
@@ -31,8 +31,7 @@ class Piece:
 
     @property
     def layouts(self) -> Files:
-        """Return whose layouts hold in the file."""
-        return files_of(self.source)
+        return FILES_OF.get(self.source, "text")
 
 
 @attrs.frozen
