@@ -26,6 +26,10 @@ def read(name: str, kind: type[Read]) -> Read:
     return msgspec.convert(_plain(KIT / name), kind)
 
 
+def text(name: str) -> str:
+    return (KIT / name).read_text(encoding="utf-8")
+
+
 def _plain(path: Path) -> Any:
     """Return what a YAML file says; kept beside the compiled modules, for reading all takes a quarter of a second."""
     compiled = Path(cache_from_source(str(path))).with_suffix(".msgpack")

@@ -25,10 +25,6 @@ PLOTLY_MIME: Final = "application/vnd.plotly.v1+json"
 LABELS: Final = labels("charts")
 COLUMNS: Final = LABELS["columns"]
 """What columns are called in every table, if it does not say otherwise."""
-UNDRAWN = T(
-    "“{title}” could not be drawn ({type}); a table shows its data.",
-    "“{title}”无法绘制（{type}）；可显示的内容列在表中。",
-)
 
 
 @attrs.define
@@ -100,7 +96,7 @@ class Declared:
 
     @classmethod
     def of(cls, name: str) -> Declared:
-        drawing, own = figures.drawings().get(name, figures.Drawing()), LABELS.get(f"{name} columns", {})
+        drawing, own = figures.DRAWINGS.get(name, figures.Drawing()), LABELS.get(f"{name} columns", {})
         heads = COLUMNS | own
         texts = {"nothing": LABELS["any"]["nothing"], **LABELS[name]}
         return cls(texts, {column: heads[column] for column in drawing.columns or own}, drawing)
@@ -165,7 +161,7 @@ def undrawn(error: Exception, table: Table) -> Table:
     from kit.evidence.failure import Failure
 
     failure = Failure.of(clean(table.caption, 120), error)
-    caption = UNDRAWN.say(title=clean(table.caption, 120), type=failure.type)
+    caption = LABELS["any"]["undrawn"].say(title=clean(table.caption, 120), type=failure.type)
     noted = attrs.evolve(table, caption=caption, failure=attrs.asdict(failure))
     try:
         noted.as_html()

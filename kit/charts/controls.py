@@ -2,17 +2,12 @@
 
 import itertools
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any
 
-from markupsafe import escape
+from markupsafe import Markup, escape
 
 from kit.charts import Chart
-
-STILL: Final = (
-    "<style>.jp-OutputArea:has(.rmq-kit-live) > .jp-OutputArea-child:has(.rmq-kit-still) { display: none }</style>"
-    '<div class="rmq-kit-still">%s</div>'
-)
-"""Hidden where the widget itself (class `rmq-kit-live`) is in the same cell."""
+from kit.charts.table import TEMPLATES
 
 
 def standing(widget: Any, still: Iterable[Mapping[str, Any]]) -> Any:
@@ -24,7 +19,8 @@ def standing(widget: Any, still: Iterable[Mapping[str, Any]]) -> Any:
         publish_display_data({**widget._repr_mimebundle_(), "text/plain": ""})
         for data, metadata in [(each["data"], each["metadata"]) for each in still]:
             html = data.get("text/html") or f"<pre>{escape(data['text/plain'])}</pre>"
-            publish_display_data({"text/html": STILL % html, "text/plain": data["text/plain"]}, metadata)
+            marked = TEMPLATES.get_template("still.html.j2").render(html=Markup(html))
+            publish_display_data({"text/html": marked, "text/plain": data["text/plain"]}, metadata)
 
     widget._ipython_display_ = show
     return widget.add_class("rmq-kit-live")

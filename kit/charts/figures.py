@@ -6,7 +6,6 @@ import datetime as dt
 import math
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from functools import cache
 from typing import Any, Final, Literal
 
 import msgspec
@@ -18,44 +17,12 @@ from kit import data
 from kit.charts.safe_text import escape
 
 MAX_POINTS: Final = 5000
-COLOURS: Final = {
-    "blue": "#0072B2", "vermillion": "#D55E00", "green": "#009E73", "purple": "#CC79A7", "orange": "#E69F00",
-    "sky": "#56B4E9", "grey": "#8a8f98",
-}  # fmt: skip
-"""Okabe and Ito's palette; colours that stand out on both white and black come first."""
+STYLE: Final = data.read("charts/style.yaml", dict[str, Any])
+COLOURS: Final[dict[str, str]] = STYLE["colours"]
 BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, GREY = COLOURS.values()
 PALETTE: Final = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY)
-INK: Final = "#767b84"
-"""Text and axes on an unknown background: contrast 4.2:1 on white and on black. The report has its own."""
-SHAPES: Final = {
-    "symbol": ["circle", "diamond", "square", "triangle-up", "x", "star", "triangle-down", "cross"],
-    "line_dash": ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"],
-    "pattern_shape": ["", "/", ".", "x", "-", "+"],
-}
-"""What tells series apart without their colour."""
-ISO: Final = [
-    {"dtickrange": [None, 999], "value": "%H:%M:%S.%L\n%Y-%m-%d"},
-    {"dtickrange": [1000, 60_000], "value": "%H:%M:%S\n%Y-%m-%d"},
-    {"dtickrange": [60_000, 86_400_000], "value": "%H:%M\n%Y-%m-%d"},
-    {"dtickrange": [86_400_000, None], "value": "%Y-%m-%d"},
-]
-"""How an axis writes times, by the milliseconds between two marks."""
-FONTS: Final = "system-ui, -apple-system, 'Segoe UI', 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif"
-TITLE: Final = {
-    "x": 0, "yref": "container", "y": 1, "yanchor": "top", "pad": {"t": 8, "l": 8}, "font": {"size": 15},
-}  # fmt: skip
-CLEAR: Final = "rgba(0,0,0,0)"
-LAYOUT: Final[dict[str, Any]] = {
-    "template": None, "paper_bgcolor": CLEAR, "plot_bgcolor": CLEAR, "font": {"family": FONTS, "size": 13, "color": INK},
-    "margin": {"l": 56, "r": 20, "t": 24, "b": 48}, "colorway": list(PALETTE), "dragmode": False,
-    "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
-    "hoverlabel": {"align": "left", "namelength": -1},
-    "modebar": {"bgcolor": CLEAR, "color": GREY, "activecolor": INK},
-}  # fmt: skip
-AXIS: Final = {
-    "gridcolor": "rgba(138,143,152,0.25)", "linecolor": GREY, "zeroline": False, "automargin": True, "ticks": "outside",
-    "tickcolor": GREY, "title": {"font": {"size": 13}},
-}  # fmt: skip
+INK: Final[str] = STYLE["layout"]["font"]["color"]
+SHAPES: Final[dict[str, list[str]]] = STYLE["shapes"]
 
 
 class Drawing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -91,9 +58,7 @@ class Drawing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.x if self.mark == "bars" else self.y
 
 
-@cache
-def drawings() -> dict[str, Drawing]:
-    return data.read("charts/drawings.yaml", dict[str, Drawing])
+DRAWINGS: Final = data.read("charts/drawings.yaml", dict[str, Drawing])
 
 
 def build(
@@ -201,9 +166,9 @@ def figure(*data: Any, height: int = 380, **layout: Any) -> go.Figure:
 
 
 def calm(chart: go.Figure, height: int, **layout: Any) -> go.Figure:
-    """Give a figure the kit's style: no background of its own, thin grid, text that reads on light and dark."""
-    chart.update_layout(**LAYOUT, height=height, **layout)
-    return chart.update_xaxes(AXIS).update_yaxes(AXIS)
+    """Give a figure the kit's style."""
+    chart.update_layout(**STYLE["layout"], height=height, **layout)
+    return chart.update_xaxes(STYLE["axis"]).update_yaxes(STYLE["axis"])
 
 
 def titled(given: go.Figure, title: str) -> go.Figure:
@@ -213,11 +178,11 @@ def titled(given: go.Figure, title: str) -> go.Figure:
     wide = max((sum(1 + (ord(c) > 0x2E80) for c in name) for name in named), default=0)
     lines = -(-len(named) // max(1, 640 // (8 * wide + 60))) if len(named) > 1 else 0
     margin = (36 if title else 12) + 23 * lines + (46 if drawn.layout.xaxis.side == "top" else 0)
-    drawn.update_layout(title={**TITLE, "text": title} if title else None, margin_t=margin)
+    drawn.update_layout(title={**STYLE["title"], "text": title} if title else None, margin_t=margin)
     if (drawn.layout.legend.y or 1.0) >= 1:
         drawn.update_layout(legend_y=1, height=(drawn.layout.height or 380) + max(0, margin - 60))
     if any(_times(trace[name]) for trace in drawn.data for name in ("x", "base") if name in trace):
-        drawn.update_xaxes(tickformatstops=ISO, hoverformat="%Y-%m-%d %H:%M:%S.%L")
+        drawn.update_xaxes(tickformatstops=STYLE["times"], hoverformat="%Y-%m-%d %H:%M:%S.%L")
     return drawn
 
 

@@ -4,40 +4,21 @@ A page made of an executed notebook (`jupyter nbconvert --to html`) has it once,
 """
 
 import base64
-import functools
 import gzip
 import hashlib
 import json
 from collections.abc import Mapping
-from importlib import resources
 from typing import Any
 
-from markupsafe import escape
+from markupsafe import Markup
 
-_LIBRARY = """<script>
-window.rmqKitPlotly = window.rmqKitPlotly || (async () => {
-  const bytes = Uint8Array.from(atob("%s"), (c) => c.charCodeAt(0));
-  const text = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
-  // As a function's own, so that a loader in the page (require.js) does not take it.
-  return new Function("module", "exports", "define", text + " return typeof Plotly == 'undefined' ? window.Plotly : Plotly;").call(window);
-})();
-</script>"""
-_CHART = """<div style="overflow-x:auto"><div id="%s" style="min-height:%dpx;min-width:%dpx"><p>%s</p></div></div>
-<script>
-(async (id, figure) => {
-  const plotly = await window.rmqKitPlotly, place = document.getElementById(id);
-  if (!plotly || !place) return;
-  place.textContent = "";
-  plotly.newPlot(place, figure.data, figure.layout, { responsive: true, displaylogo: false });
-})("%s", %s);
-</script>"""
+from kit import data
+from kit.charts.table import TEMPLATES
 
 
-@functools.cache
 def packed() -> str:
     """Return the library, compressed, as base64."""
-    library = resources.files("kit.charts").joinpath("plotly.min.js.gz").read_bytes()
-    return base64.b64encode(library).decode("ascii")
+    return base64.b64encode((data.KIT / "charts" / "plotly.min.js.gz").read_bytes()).decode("ascii")
 
 
 def source() -> str:
@@ -46,7 +27,7 @@ def source() -> str:
 
 
 def library() -> str:
-    return _LIBRARY % packed()
+    return TEMPLATES.get_template("library.html.j2").render(packed=Markup(packed()))
 
 
 def script_safe(value: Any) -> str:
@@ -58,9 +39,13 @@ def script_safe(value: Any) -> str:
 def drawn(figure: Mapping[str, Any], words: str, min_width: int = 0) -> str:
     """Return a figure as HTML that the library draws; without scripts, `words`. It scrolls below `min_width` pixels."""
     safe = script_safe(figure)
-    name = "rmq-kit-" + hashlib.sha256(safe.encode()).hexdigest()[:12]
-    height = int(figure.get("layout", {}).get("height") or 380)
-    return _CHART % (name, height, min_width, escape(words), name, safe)
+    return TEMPLATES.get_template("chart.html.j2").render(
+        name="rmq-kit-" + hashlib.sha256(safe.encode()).hexdigest()[:12],
+        height=int(figure.get("layout", {}).get("height") or 380),
+        min_width=min_width,
+        words=words,
+        figure=Markup(safe),
+    )
 
 
 def wide(width: int) -> str:

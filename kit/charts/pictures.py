@@ -3,7 +3,7 @@
 The first column is the place (a time or a label), the last one the number, a text between them tells the series apart.
 """
 
-from functools import cache, partial
+from functools import partial
 from typing import Final
 
 import attrs
@@ -109,14 +109,12 @@ class Diagram:
     arrows: dict[str, Arrow]
 
 
-@cache
-def diagrams() -> dict[str, Diagram]:
-    return data.read("charts/diagrams.yaml", dict[str, Diagram])
+DIAGRAMS: Final = data.read("charts/diagrams.yaml", dict[str, Diagram])
 
 
 def diagram(name: str, frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Draw a diagram; each arrow with words has its number of `frame` (hop, records), else a question mark."""
-    drawing = diagrams()[name]
+    drawing = DIAGRAMS[name]
     # Rows of a query without an order come as they like; its table follows the picture.
     order = {arrow: n for n, arrow in enumerate(drawing.arrows)}
     frame = frame.sort_values("hop", key=lambda hop: hop.map(order), ignore_index=True)

@@ -14,9 +14,9 @@ from kit.i18n import Lang
 AXIS = Declared.of("busy axis")
 OUTCOME = Declared.of("failed sends")
 REPLICA = Declared.of("replica")
-KINDS: Final = figures.drawings()["kinds of errors"].looks
+KINDS: Final = figures.DRAWINGS["kinds of errors"].looks
 """Colour and pattern of each kind of error."""
-LINES: Final = figures.drawings()["busy lines"].looks
+LINES: Final = figures.DRAWINGS["busy lines"].looks
 PANELS: Final = {
     "rate": (208, ("born", "stored")), "failed": (152, ()), "queue": (88, ("send_queue",)),
     "disk": (96, ("written_mb",)), "host": (96, ("util", "cpu")),

@@ -43,7 +43,7 @@ def environment(*packages: str) -> Environment:
     return templates
 
 
-_ENV: Final = environment()
+TEMPLATES: Final = environment()
 
 
 def cell(value: Any) -> tuple[str, str]:
@@ -138,18 +138,16 @@ class Table:
         """Return the table for a notebook, every cell escaped; optionally under a sentence and folded."""
         return drawn(self.as_dict(), reading, BEHIND.render(self.lang) if folded else "")
 
-    def as_text(self) -> str:
-        return spelled(self.as_dict())
-
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
-        data = {MIME: self.as_dict(), "text/html": self.as_html(), "text/plain": self.as_text()}
+        spec = self.as_dict()
+        data = {MIME: spec, "text/html": drawn(spec), "text/plain": spelled(spec)}
         # The metadata tell the report that something failed.
         return (data, {"rmq-kit": {"failure": dict(self.failure)}}) if self.failure else data
 
 
 def drawn(spec: dict[str, Any], reading: str = "", folded: str = "") -> str:
     """Return a table (a `Table.as_dict`) as HTML; `folded`: the label of the fold it is under."""
-    return _ENV.get_template("notebook_table.html.j2").render(table=spec, reading=clean(reading), folded=folded)
+    return TEMPLATES.get_template("notebook_table.html.j2").render(table=spec, reading=clean(reading), folded=folded)
 
 
 def spelled(spec: dict[str, Any]) -> str:

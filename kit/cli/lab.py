@@ -86,8 +86,5 @@ def _lab(module: str, lang: Lang) -> Any:
 @in_language
 def list_(lang: Lang) -> None:
     """List the scenarios: name, releases, what happens."""
-    for one in _lab("scenario", lang).scenarios().values():
+    for one in _lab("scenario", lang).SCENARIOS.values():
         click.echo(f"{one.name:30} {one.broker} / {one.client}   {one.title.in_(lang)}")
-
-
-COMMANDS = (lab,)

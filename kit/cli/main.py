@@ -1,8 +1,4 @@
-"""The command line. Modules are imported when a command runs, so `--help` stays fast.
-
-Exit codes: 0 done · 1 a bug · 2 wrong usage or nothing to read · 3 done, but some evidence is damaged or could not be
-read · 4 the condition of `--fail-on` · 5 an id, topic or selection that matches nothing · 130 interrupted.
-"""
+"""The command line. Modules are imported when a command runs, so `--help` stays fast."""
 
 import contextlib
 import errno
@@ -121,7 +117,7 @@ def cli() -> None:
     """
 
 
-for command in (*evidence.COMMANDS, *offline.COMMANDS, *lab.COMMANDS, *watch.COMMANDS):
+for command in (*evidence.COMMANDS, *offline.COMMANDS, lab.lab, watch.watch):
     cli.add_command(command)
 
 

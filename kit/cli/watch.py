@@ -115,6 +115,3 @@ def _metrics(sender: Any, target: str, lang: Lang) -> None:
 
 def _file(target: str | None) -> Path | None:
     return None if not target or target == "-" or target.rpartition(":")[2].isdigit() else Path(target)
-
-
-COMMANDS = (watch,)

@@ -14,7 +14,6 @@ import operator
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from importlib import resources
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -25,6 +24,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from pyspark.sql import DataFrame
 
+from kit import data
 from kit.case.case import Case
 from kit.case.options import instant
 from kit.evidence import workspace as ws
@@ -221,8 +221,7 @@ def narrow(case: Case, part: Part) -> Narrow:
     version = (base.name, changed, case.unzoned.content_key, case.options.digest(), ws.code_hash("explorer"))
 
     def write(folder: Path) -> None:
-        query = resources.files("kit.explorer").joinpath(f"{part}.sql").read_text(encoding="utf-8")
-        frame = case.sql(query, **(_patterns(case) if part == "entries" else {}))
+        frame = case.sql(data.text(f"explorer/{part}.sql"), **(_patterns(case) if part == "entries" else {}))
         write_parquet(frame, folder)
 
     folder = case.write_table(f"explorer_{part}-{hashlib.sha256(repr(version).encode()).hexdigest()[:12]}", write)

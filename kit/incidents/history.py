@@ -19,7 +19,7 @@ import attrs
 import pandas as pd
 from markupsafe import Markup
 
-from kit import __version__
+from kit import __version__, data
 from kit.case import output
 from kit.charts import Chart, Table, overview
 from kit.charts.table import environment
@@ -278,8 +278,8 @@ def write(folder: str | Path, lang: Lang = "en") -> Path:
 def page(history: History, folder: Path) -> str:
     """Return the page; links are relative to `folder`."""
     lang = history.lang
-    css = html.template_text("report.css") + html.template_text("gallery.css", "kit.incidents")
-    script = html.template_text("gallery.js", "kit.incidents")
+    css = data.text("report/templates/report.css") + data.text("incidents/templates/gallery.css")
+    script = data.text("incidents/templates/gallery.js")
     return (
         environment("kit.incidents", "kit.report")
         .get_template("gallery.html.j2")

@@ -11,8 +11,7 @@ from kit.causes.release_advice import confirmed_or_suspected
 from kit.charts import Table
 from kit.i18n import Lang, labels
 from kit.live_lab import run
-from kit.live_lab.scenario import find
-from kit.live_lab.scenario import scenarios as known
+from kit.live_lab.scenario import SCENARIOS, find
 from kit.live_lab.watch import watching
 from kit.notebook import inquiry, prose
 from kit.notebook.inquiry import Inquiry
@@ -48,7 +47,7 @@ def start(
 
 def scenarios(lang: Lang = "en") -> Table:
     """Return the scenarios that can be run, with their releases."""
-    rows = [(one.name, one.broker, one.client, one.title.in_(lang)) for one in known().values()]
+    rows = [(one.name, one.broker, one.client, one.title.in_(lang)) for one in SCENARIOS.values()]
     frame = pd.DataFrame(rows, columns=pd.Index(["scenario", "broker", "client", " "]))
     return Table(frame, SAYS["exists"], lang=lang)
 

@@ -1,6 +1,5 @@
 """The scenarios (`scenarios.yaml`): application hosts, pauses, their end, and the verdicts of `triage`."""
 
-from functools import cache
 from typing import Any, Final
 
 import attrs
@@ -58,17 +57,15 @@ class Scenario:
 FIXED: Final = "-fixed"
 
 
-@cache
-def scenarios() -> dict[str, Scenario]:
-    rows = data.read("live_lab/scenarios.yaml", dict[str, Any])["scenarios"]
-    every = [{"client": row["broker"], **row} for row in rows]
-    return {each.name: each for each in msgspec.convert(every, list[Scenario])}
+_ROWS: Final = data.read("live_lab/scenarios.yaml", dict[str, Any])["scenarios"]
+_EVERY: Final = msgspec.convert([{"client": row["broker"], **row} for row in _ROWS], list[Scenario])
+SCENARIOS: Final = {each.name: each for each in _EVERY}
 
 
 def find(name: str, lang: Lang = "en", *, fixed: bool = False) -> Scenario:
     """Return a scenario by name, with `fixed` its twin. Raise `KeyError` with one line that lists the known names."""
     wanted = name if not fixed or name.endswith(FIXED) else name + FIXED
-    if wanted not in scenarios():
+    if wanted not in SCENARIOS:
         problem = labels("live_lab")["errors"]["no_such"]
-        raise KeyError(problem.say(name=wanted[:60], known=list(scenarios())).render(lang))
-    return scenarios()[wanted]
+        raise KeyError(problem.say(name=wanted[:60], known=list(SCENARIOS)).render(lang))
+    return SCENARIOS[wanted]

@@ -6,12 +6,12 @@ below, with a way back.
 import functools
 import re
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any, Final
 
 import attrs
 import pandas as pd
 
+from kit import data
 from kit.analysis.messages.trace import trace
 from kit.case.case import Case
 from kit.charts import Chart, Table, clean, controls, messages
@@ -159,8 +159,8 @@ def _widget() -> Any:
     import traitlets
 
     class LinkedTable(anywidget.AnyWidget):
-        _esm = Path(__file__).with_name("trail.js").read_text(encoding="utf-8")
-        _css = Path(__file__).with_name("trail.css").read_text(encoding="utf-8")
+        _esm = data.text("notebook/trail.js")
+        _css = data.text("notebook/trail.css")
         spec = traitlets.Dict().tag(sync=True)
         references: tuple[Any, ...] = ()
 

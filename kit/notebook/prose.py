@@ -7,9 +7,9 @@ import difflib
 import re
 import sys
 from collections.abc import Callable
-from importlib import resources
 from typing import Any, Final
 
+from kit import data
 from kit.charts import offline
 from kit.i18n import Lang
 from kit.report import notebooks
@@ -50,8 +50,9 @@ def speak(book: str, lang: Lang, interactive: bool = True) -> None:
     """
     if shell() is None:
         return
-    dark = resources.files("kit.notebook").joinpath("dark.css").read_text(encoding="utf-8")
-    _publish({"text/html": f"<style>{dark}</style>{offline.library()}", "text/plain": ""}, LIBRARY)
+    _publish(
+        {"text/html": f"<style>{data.text('notebook/dark.css')}</style>{offline.library()}", "text/plain": ""}, LIBRARY
+    )
     listen("prose")
     path = next(notebooks.folder().glob(f"{book}*.ipynb"), None)
     if lang == "en" or not book or path is None:
@@ -89,7 +90,7 @@ def _say(texts: list[str]) -> None:
         _publish({"text/markdown": text, "text/plain": text})
 
 
-def _publish(data: dict[str, str], marks: dict[str, Any] = PASSING) -> None:
+def _publish(bundle: dict[str, str], marks: dict[str, Any] = PASSING) -> None:
     from IPython.display import publish_display_data
 
-    publish_display_data(data, marks)
+    publish_display_data(bundle, marks)

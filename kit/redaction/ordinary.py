@@ -7,13 +7,12 @@ does not belong here.
 """
 
 import re
-from importlib import resources
 from typing import Final
 
 from kit import data
 from kit.rocketmq import names
 
-_LINES: Final = resources.files("kit.redaction").joinpath("ordinary.txt").read_text(encoding="utf-8").splitlines()
+_LINES: Final = data.text("redaction/ordinary.txt").splitlines()
 WORDS: Final = frozenset(word for line in _LINES if not line.startswith("#") for word in line.split())
 """In lower case; a word counts in any case."""
 

@@ -6,14 +6,13 @@ import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
-from importlib import resources
 from pathlib import PurePath
 from typing import Any, Final
 
 import pandas as pd
 from markupsafe import Markup
 
-from kit import causes
+from kit import causes, data
 from kit.analysis import noise
 from kit.causes import look_alikes, release_advice
 from kit.charts import offline, overview
@@ -290,14 +289,11 @@ def _answers(
     }
 
 
-def template_text(name: str, package: str = "kit.report") -> str:
-    return resources.files(package).joinpath("templates", name).read_text(encoding="utf-8")
-
-
 @cache
 def bundled() -> dict[str, Any]:
     """Return the style, the scripts and the compressed library of a page, and the policy that allows exactly these."""
-    css, js = template_text("report.css"), template_text("report.js") + template_text("tables.js")
+    css, *scripts = (data.text(f"report/templates/{name}") for name in ("report.css", "report.js", "tables.js"))
+    js = "".join(scripts)
     return {
         "csp": policy(css, offline.source(), js),
         "css": Markup(css),

@@ -9,6 +9,7 @@ from typing import Any, Final
 import attrs
 import pandas as pd
 
+from kit import data
 from kit.case.case import Case
 from kit.charts import Chart, Table, transactions
 from kit.i18n import Lang, labels
@@ -16,25 +17,6 @@ from kit.notebook import inquiry as notebook
 
 ARCHIVES: Final = (".tar.zst", ".tar.gz", ".tgz", ".tar", ".zip")
 SAYS: Final = labels("training")["bench"]
-TOPICS: Final = """
-select topic, count(*) as records, min(store_timestamp) as first, max(store_timestamp) as last
-from records group by topic order by records desc, topic limit 40
-"""
-COMPLAINTS: Final = r"""
-select source, level, regexp_replace(substring(message, 1, 120), '[0-9A-Fa-f]{16,}|\\d+', '#') as text, count(*) as entries
-from logs where level in ('WARN', 'ERROR') group by 1, 2, 3 order by entries desc, text limit :most
-"""
-ENTRIES: Final = r"""
-select file, line, ts, level, concat_ws('\n', message, trace) as text
-from logs where contains(concat_ws('\n', message, trace), :text) order by ts, file, line limit :most
-"""
-
-RECORDS: Final = r"""
-select store_timestamp, topic, translate(properties_text, '\u0001\u0002', '=,') as properties, sys_flag, reconsume_times,
-  prepared_transaction_offset, uniq_key, offset_msg_id, store_size
-from records where {condition} order by file, physical_offset limit :most
-"""
-"""What decides first: the last columns may need scrolling."""
 
 
 @attrs.define
@@ -89,20 +71,21 @@ class Bench:
 
     def topics(self, n: int = 1) -> Table:
         """Return how many records each topic holds."""
-        return self._query(n, TOPICS, SAYS["topics"])
+        return self._query(n, data.text("training/topics.sql"), SAYS["topics"])
 
     def warnings(self, n: int = 1, most: int = 15) -> Table:
         """Return the most common warnings and errors, with digits and ids folded."""
-        return self._query(n, COMPLAINTS, SAYS["warnings"], most=most)
+        return self._query(n, data.text("training/warnings.sql"), SAYS["warnings"], most=most)
 
     def lines(self, text: str, n: int = 1, most: int = 8) -> Table:
         """Return the first log entries that contain a text, including their stack traces."""
-        table = self._query(n, ENTRIES, SAYS["found"].say(text=text), text=text, most=most)
+        table = self._query(n, data.text("training/lines.sql"), SAYS["found"].say(text=text), text=text, most=most)
         return attrs.evolve(table, frame=table.frame.assign(file=table.frame["file"].map(_inside)))
 
     def records(self, condition: str = "true", n: int = 1, most: int = 8) -> Table:
         """Return the first records that meet a condition in SQL, such as `topic = 'X' and property_DELAY is not null`."""
-        return self._query(n, RECORDS.format(condition=condition), SAYS["records"], most=most)
+        query = data.text("training/records.sql").format(condition=condition)
+        return self._query(n, query, SAYS["records"], most=most)
 
     def sql(self, text: str, n: int = 1) -> Table:
         """Return the answer to a query over the tables of the evidence."""

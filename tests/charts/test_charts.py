@@ -16,6 +16,7 @@ from table import rows_of
 import kit
 from kit.charts import Table, offline, overview, pictures, sends, sizes, transactions
 from kit.charts.safe_text import brief, clean, escape
+from kit.charts.table import spelled
 
 
 @pytest.mark.parametrize("lang", ["en", pytest.param("zh", marks=pytest.mark.seconds)])
@@ -143,7 +144,7 @@ def test_fields_stack_up_to_the_put_back_that_does_not_fit_and_refusals_are_one_
         "file": "store.log", "writer": "put_back", "event": "message-size-exceeded", "count": 900_000, "msg_id": None,
         "first": incidents.START, "last": incidents.START, "total": 4001, "limit": 4000,
     }  # fmt: skip
-    text = sizes.refusals(pd.DataFrame([row]), lang="zh").as_text()
+    text = spelled(sizes.refusals(pd.DataFrame([row]), lang="zh").as_dict())
     assert "900,000" in text and "4,001" in text and "回查：回写" in text
 
 

@@ -16,14 +16,13 @@ from kit import causes
 from kit.case import unreadable
 from kit.cli.main import cli
 from kit.live_lab import cluster, jars, processes, run, watch
-from kit.live_lab.scenario import find, scenarios
+from kit.live_lab.scenario import SCENARIOS, find
 from kit.live_lab.watch import Probe
 from kit.rocketmq import names
 from kit.rocketmq.catalogue import PROBLEMS
 from kit.rocketmq.versions import Version
 
 SHORT = "half-topic-blowup-fixed"
-SCENARIOS = tuple(scenarios().values())
 
 
 def test_the_installed_package_says_where_the_lab_is(monkeypatch):
@@ -41,9 +40,9 @@ PLAYED = {
 
 def test_every_documented_root_cause_has_an_incident_and_a_twin():
     known = {cause.slug: cause.kind for cause in causes.discover()}
-    roots = {root for one in SCENARIOS for root in one.roots}
+    roots = {root for one in SCENARIOS.values() for root in one.roots}
     assert roots == PLAYED <= {slug for slug, kind in known.items() if kind == "root_cause"}
-    for one in SCENARIOS:
+    for one in SCENARIOS.values():
         assert {*one.roots, *one.neighbours, *one.allowed} <= {*known, *PROBLEMS}
         assert Version.parse(one.broker) >= jars.OLDEST and Version.parse(one.client) >= jars.OLDEST
         assert one.deadline + 60 <= run.WHOLE
@@ -153,7 +152,7 @@ def left(folder):
 
 
 @pytest.mark.lab
-@pytest.mark.parametrize("name", [one.name for one in SCENARIOS])
+@pytest.mark.parametrize("name", list(SCENARIOS))
 def test_every_scenario_is_diagnosed_as_what_it_is(name, tmp_path):
     scenario = find(name)
     done = run.run(scenario, tmp_path / name)
