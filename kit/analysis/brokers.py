@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from kit.data import grouped
 from kit.formats.values import integer
+from kit.inventory.model import folder_of
 from kit.rocketmq import ids
 from kit.tables.facts import Facts, memo
 from kit.tables.queries import fold
@@ -66,7 +67,7 @@ def all_of(facts: Facts) -> tuple[Broker, ...]:
         # Brokers of two clusters may have equal files, of which one is read.
         equal = ((item.file, item.replica_of) for item in facts.files.of_kind("broker_conf"))
         configured |= {file: configured[of] for file, of in equal if of in configured}
-    roots = sorted(stores or {str(PurePosixPath(file).parent) for file in configured}) + [*unstored]
+    roots = sorted(stores or {folder_of(file) for file in configured}) + [*unstored]
     stored = addresses(facts) if len(stores) + len(unstored) > 1 else {}
     brokers: list[Broker] = []
     for root in roots:
@@ -102,7 +103,7 @@ def _elsewhere(facts: Facts) -> list[tuple[str, str, str]]:
     stores = [PurePosixPath(store) for store in _stores(facts)]
     rows = facts.rows("unstored_brokers") if stores else []
     naming = grouped((row["address"], row) for row in rows)
-    folders = {at: os.path.commonpath([PurePosixPath(row["file"]).parent for row in naming[at]]) for at in naming}
+    folders = {at: os.path.commonpath([folder_of(row["file"]) for row in naming[at]]) for at in naming}
     roots = ((folders[at], max(row["broker"] or "" for row in own), at) for at, own in naming.items())
     return sorted(each for each in roots if not any(store.is_relative_to(each[0]) for store in stores))
 

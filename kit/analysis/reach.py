@@ -5,11 +5,11 @@ to nothing else (`BrokerController`, `MQClientInstance.updateTopicRouteInfoFromN
 """
 
 import ipaddress
-from pathlib import PurePosixPath
 from typing import Any, Final
 
 from kit.analysis import refs
 from kit.analysis.sends import attempts
+from kit.inventory.model import folder_of
 from kit.rocketmq import ids, names
 from kit.rocketmq.config import DOCKER_BRIDGE
 from kit.rocketmq.log_layouts import BROKER_SIDE
@@ -90,9 +90,7 @@ def tried(facts: Facts) -> list[Row]:
 
 
 def inner_of_failed_lists(facts: Facts) -> Row | None:
-    """Return the statement about a loopback or container address, reached by nobody, that most often gave no list of a
-    group's members.
-    """
+    """Return the statement about an inner address nobody reached that most often gave no list of a group's members."""
     reached = {row["address"] for row in tried(facts) if row["reached"]}
     rows = (row | {"address": str(row["address"])} for row in _statements(facts, "consumer-list-failed"))
     inner = (row for row in rows if network(row["address"]) and row["address"] not in reached)
@@ -111,13 +109,9 @@ def tools(facts: Facts) -> frozenset[str]:
         return frozenset()
     own = {row["file"] for row in attempts.clients_of_users(facts)}
     admin = {file for file, _ in refs.seen(facts, "admin-tool").places}
-    sides = {_folder(i.file) for i in facts.files.items if i.source in BROKER_SIDE}
-    beside = {i.file for i in facts.files.items if i.source == "client" and _folder(i.file) in sides}
+    sides = {folder_of(i.file) for i in facts.files.items if i.source in BROKER_SIDE}
+    beside = {i.file for i in facts.files.items if i.source == "client" and folder_of(i.file) in sides}
     return frozenset((admin | beside) - own)
-
-
-def _folder(file: str) -> str:
-    return str(PurePosixPath(file).parent)
 
 
 def advertised(facts: Facts) -> dict[str, Place]:
@@ -185,5 +179,5 @@ def every_client(facts: Facts) -> bool:
 
 def cut_off(facts: Facts) -> frozenset[str]:
     """Return the folders (hosts) whose clients tried brokers and never reached one: they timed out connecting."""
-    failed, reached = ({_folder(row["file"]) for row in tried(facts) if row[how]} for how in ("failed", "reached"))
+    failed, reached = ({folder_of(row["file"]) for row in tried(facts) if row[how]} for how in ("failed", "reached"))
     return frozenset(failed - reached)

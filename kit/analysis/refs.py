@@ -3,7 +3,6 @@
 import contextlib
 import datetime as dt
 from collections.abc import Iterable
-from pathlib import PurePosixPath
 from typing import Any, Final
 
 import attrs
@@ -11,7 +10,7 @@ import pandas as pd
 
 from kit.formats.commitlog.schema import promoted
 from kit.inventory import quotes, zones
-from kit.inventory.model import Ref
+from kit.inventory.model import Ref, folder_of
 from kit.tables.facts import Facts
 
 
@@ -37,8 +36,8 @@ def seen(facts: Facts, *slugs: str, beside: Seen | None = None) -> Seen:
     folders, in these only, as other brokers have their own.
     """
     rows = [row for row in facts.rows("known_texts") if row["event"] in slugs]
-    folders = {PurePosixPath(file).parent for file, _ in beside.places} if beside else set()
-    return of_rows([row for row in rows if PurePosixPath(row["file"]).parent in folders] or rows)
+    folders = {folder_of(file) for file, _ in beside.places} if beside else set()
+    return of_rows([row for row in rows if folder_of(row["file"]) in folders] or rows)
 
 
 def of_rows(rows: Iterable[dict[str, Any]]) -> Seen:

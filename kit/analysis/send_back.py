@@ -86,8 +86,5 @@ def _reason(
 
 def store_limit(facts: Facts) -> int:
     """Return the longest retry topic that the brokers store; that of most releases if theirs is unknown."""
-    known = setup.broker_versions(facts)
-    return min(
-        (int(versions.rule("brokerRetryTopicMax", version)) for version in known),
-        default=int(versions.rule("brokerRetryTopicMax", versions.OLDEST)),
-    )
+    known = setup.broker_versions(facts) or (versions.OLDEST,)
+    return min(int(versions.rule("brokerRetryTopicMax", version)) for version in known)

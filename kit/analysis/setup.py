@@ -4,7 +4,7 @@ import contextlib
 import datetime as dt
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 import attrs
@@ -16,7 +16,7 @@ from kit.evidence import files
 from kit.formats.printed_times import utc
 from kit.formats.tables import configs
 from kit.formats.values import integer
-from kit.inventory.model import Ref
+from kit.inventory.model import Ref, folder_of
 from kit.rocketmq import names, stages, versions
 from kit.rocketmq.config import Settings
 from kit.rocketmq.versions import Version
@@ -65,13 +65,11 @@ def broker_versions(facts: Facts, hosts: Hosts = frozenset()) -> tuple[Version, 
 
 @memo
 def upgrades(facts: Facts) -> dict[str, list[dict[str, Any]]]:
-    """Return {broker: its starts in order of time} of the brokers whose logs show starts with different releases: rows
-    of `broker_starts` with `version` parsed, and `at` (UTC).
-    """
+    """Return {broker: its starts, rows of `broker_starts` with `version` parsed and `at` (UTC)} of upgraded brokers."""
     address = {row["file"]: row["address"] for row in facts.rows("broker_settings") if row["subject"] is None}
     rows = facts.rows("broker_starts") if facts.has_source("broker") else ()
     parsed = (row | {"version": Version.maybe(row["version"]), "at": utc(row["ts"])} for row in rows)
-    named = ((address.get(row["file"]) or str(PurePosixPath(row["file"]).parent), row) for row in parsed)
+    named = ((address.get(row["file"]) or folder_of(row["file"]), row) for row in parsed)
     starts = grouped((broker, row) for broker, row in named if row["version"])
     return {broker: each for broker, each in starts.items() if len({start["version"] for start in each}) > 1}
 
@@ -201,7 +199,6 @@ def from_files(path: Path, version: Version | None = None) -> Deployment | None:
 
 
 def from_case(facts: Facts, version: Version | None = None) -> Deployment:
-    """Return the deployment in all tables of a case."""
     rows = facts.rows("settings")
     versions = (version,) if version else broker_versions(facts)
     in_logs = facts.rows("named_in_logs") if facts.files.of_kind("log", "text") else []

@@ -122,10 +122,9 @@ def rolled(rows: pd.DataFrame) -> tuple[bool, int]:
 
 
 Rejects = SimpleNamespace
-"""Sends refused at once for their size. Counts are None if there is no log that would show them. `by_broker`: answered with
-code 13; `by_client`: the client's own limit, before anything was sent; `largest`: bytes of the largest refused record;
-`window`, `broker_refs`, `client_refs`; `sized`: whether store or client name the size; code 13 alone may also be a name,
-properties or a batch (DLedger to 4.7.1).
+"""Sends refused at once for their size. Counts are None if no log would show them. `by_broker`: answered with code 13;
+`by_client`: the client's own limit, before anything was sent; `largest`: bytes of the largest refused record; `window`,
+`broker_refs`, `client_refs`; `sized`: store or client names the size (13 may be a name, properties, a batch to 4.7.1).
 """
 
 

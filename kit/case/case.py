@@ -9,7 +9,7 @@ import json
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from pathlib import Path
@@ -346,10 +346,7 @@ class Case:
     @property
     def session(self) -> SparkSession:
         """The session of this case; tables become its views when they are asked for."""
-        return self._once.get("session", self._start)
-
-    def _start(self) -> SparkSession:
-        self._spark = sessions.session(self.options.master, self.options.remote)
+        self._spark = self._once.get("session", lambda: sessions.session(self.options.master, self.options.remote))
         return self._spark
 
     @property
@@ -376,6 +373,17 @@ class Case:
         """Allow work again after `cancel`."""
         self._stopping.clear()
 
+    @contextlib.contextmanager
+    def noting(self, what: str) -> Iterator[None]:
+        """Keep an error of the block in `failures`. Raise it where the case is cancelled, or Java or space lacks."""
+        try:
+            yield
+        except Exception as error:
+            self.check_cancelled()
+            if isinstance(error, sessions.JavaMissing) or disk.is_full(error):
+                raise
+            self.failures.append(Failure.of(what, error))
+
 
 def open_case(
     evidence: str | Path,
@@ -393,11 +401,9 @@ def open_case(
     """Open evidence: a folder, an archive, one file, or a URI of object storage. Nothing is read until it is used.
 
     `workspace`: folder of the cache (default: the user's); `tz_broker`, `tz_app`: zones of times that have none, as an
-    IANA name or `+08:00`;
-    `since`, `until`: ISO times that cut every table with times (docs/tables.md); `rows`: `FILE:key=COLUMN,…` for tables
-    whose columns are recognised wrongly;
-    `master`, `remote`: a Spark cluster. Raise `FileNotFoundError`, `ValueError` (an invalid zone or time),
-    `WorkspaceInside`.
+    IANA name or `+08:00`; `since`, `until`: ISO times that cut every table with times (docs/tables.md); `rows`:
+    `FILE:key=COLUMN,…` for tables whose columns are recognised wrongly; `master`, `remote`: a Spark cluster. Raise
+    `FileNotFoundError`, `ValueError` (an invalid zone or time), `WorkspaceInside`.
     """
     shared = not sessions.is_local(master, remote)
     if workspace is None and shared:

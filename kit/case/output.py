@@ -1,8 +1,7 @@
 """The `--out` folder: the kit replaces what it wrote there itself and touches nothing else.
 
 A marker lists every file the kit wrote, with its size and time. New files are written into a hidden folder first, which
-the next run removes if this one is killed, and moved into place at the end: a command that fails leaves an earlier
-result unchanged.
+the next run removes if this one is killed, and moved into place at the end: where a command fails, nothing changes.
 """
 
 import contextlib
@@ -142,7 +141,6 @@ def _remove_empty(folders: Iterable[Path]) -> None:
 
 
 def _read(out: Path) -> Written:
-    """Return what the marker lists."""
     try:
         marker = msgspec.json.decode((out / MARKER).read_bytes(), type=Marker)
     except (OSError, ValueError):

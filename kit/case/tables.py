@@ -99,7 +99,6 @@ def _may_dump(inventory: Inventory) -> tuple[Item, ...]:
 
 @cache
 def specs() -> dict[str, Spec]:
-    """Return every table of a case."""
     from kit.formats.logs.schema import Options
 
     copies_too = _of(*STORES, replicas=True)

@@ -1,5 +1,4 @@
-"""Causes, neighbours and hazards: one YAML each, `<slug>.yaml` in `root_causes/` or `neighbours/`, and a function
-in a module beside it where counting is not enough.
+"""Causes, neighbours and hazards: one YAML each, and a function in a module beside it where counting is not enough.
 
 How to add one: docs/adding-a-cause.md.
 """
@@ -29,7 +28,6 @@ def discover() -> tuple[Cause, ...]:
 
 
 def examine(facts: Facts, slug: str) -> Finding:
-    """Examine one cause."""
     from kit.causes import declared  # here: whoever only reads what causes declare needs no tables
 
     return declared.examine(facts, next(cause for cause in discover() if cause.slug == slug))

@@ -8,7 +8,7 @@ for a text: signs are what the readers of logs and stores find anyway.
 from functools import cache
 from typing import Final
 
-import attrs
+import msgspec
 
 from kit import causes
 from kit.causes.texts import Alert
@@ -25,25 +25,12 @@ LONGEST: Final = 600.0
 """Shortest time, in seconds, within which the entries of a known problem must come."""
 
 
-@attrs.frozen
-class Rule:
-    """An alert and the cause it points to. `name` is unique and stays the same across runs."""
-
-    cause: str
-    alert: Alert
-
-    @property
-    def name(self) -> str:
-        return f"{self.cause}/{self.alert.sign}/{self.alert.severity}"
-
-
 @cache
-def rules() -> tuple[Rule, ...]:
-    """Return the rules of every cause, and one for each known problem with its own number of entries and duration."""
-    declared = [Rule(cause.slug, alert) for cause in causes.discover() for alert in cause.alerts]
+def rules() -> tuple[Alert, ...]:
+    """Return the alerts of every cause, and one for each known problem with its own number of entries and duration."""
+    every = [msgspec.structs.replace(alert, cause=cause.slug) for cause in causes.discover() for alert in cause.alerts]
     for problem in SEARCHED:
-        least, lasts = problem.seen.least, problem.seen.lasts
+        slug, least, lasts = problem.slug, problem.seen.least, problem.seen.lasts
         within = max(LONGEST, 2 * lasts)
-        alert = Alert(PROBLEM + problem.slug, problem.title, "seen", least, within, lasts, "notice")
-        declared.append(Rule(problem.slug, alert))
-    return tuple(declared)
+        every.append(Alert(PROBLEM + slug, problem.title, "seen", least, within, lasts, "notice", cause=slug))
+    return tuple(every)

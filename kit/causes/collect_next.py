@@ -1,8 +1,7 @@
 """What to collect next: each kind of evidence that would decide, why, and the exact command that fetches it.
 
 Each is a row of `collect.yaml`. Paths are the defaults of a stock installation (`broker.conf` may say otherwise);
-commands only read: the commitlog files of the window and never the whole store, from the host what it recorded during
-that time (if none is known, what to run next time).
+commands only read: the commitlog files of the window and never the whole store, what the host recorded of that time.
 """
 
 import datetime as dt
@@ -133,7 +132,6 @@ def times(window: tuple[dt.datetime, dt.datetime] | None, *, local: bool = False
 
 
 def addressed(facts: Facts, command: str) -> str:
-    """Return a command with the addresses that the evidence shows."""
     return filled(command, _addresses(facts, _hosts(facts, "store_host")))
 
 

@@ -1,5 +1,4 @@
-"""From what is observed to a finding, as the YAML of a cause declares it: which steps hold, what is said, proposed
-and requested.
+"""From what is observed to a finding, as the YAML of a cause declares it: which steps hold, what is said and proposed.
 
 A cause that counts, quotes and says is its YAML alone (`values`). Where more is needed, `observe(facts) -> Observed`
 of the module beside it gives the values; of a neighbour the function of its name. docs/adding-a-cause.md adds one.

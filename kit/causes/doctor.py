@@ -1,8 +1,7 @@
 """Hazards in configuration and names, before or after an incident: what, where, what it can become, what to set.
 
 Rules look at a `kit.analysis.setup.Deployment`; facts (limits, defaults, contradictions, faults by release) are
-those of `kit.rocketmq`. What a release ships with is a `note`; what somebody set or named is a `hazard`. What each says
-is a row of `hazards.yaml`.
+those of `kit.rocketmq`. What a release ships with is a `note`, what somebody set or named a `hazard` (`hazards.yaml`).
 """
 
 from __future__ import annotations

@@ -16,7 +16,6 @@ import pandas as pd
 
 from kit.causes.findings import Finding
 from kit.evidence import workspace as ws
-from kit.evidence.failure import Failure
 from kit.i18n import LANGS, Lang
 
 if TYPE_CHECKING:
@@ -66,10 +65,8 @@ def save(
     tables = {name: _parquet(frame) for name, frame in (shared or {}).items()}
     for finding in findings:
         for name, frame in finding.tables.items():
-            try:
+            with case.noting(f"{finding.cause}: {name}"):
                 tables[name if name not in tables else f"{finding.cause}_{name}"] = _parquet(frame)
-            except Exception as error:
-                case.failures.append(Failure.of(f"{finding.cause}: {name}", error))
     name, case.run = key(case), None
     if case.failures:
         case.run = os.environ.get(ws.RUN) or secrets.token_hex(8)

@@ -6,7 +6,6 @@ evidence the step is not known, and what would show it is requested.
 
 import datetime as dt
 from collections.abc import Callable, Mapping
-from pathlib import PurePosixPath
 from typing import Final
 
 import attrs
@@ -19,7 +18,7 @@ from kit.causes import collect_next
 from kit.causes.findings import Finding
 from kit.formats.printed_times import utc
 from kit.i18n import labels
-from kit.inventory.model import STORES, Ref
+from kit.inventory.model import STORES, Ref, folder_of
 from kit.tables.facts import Facts
 
 LOGS: Final = ("broker", "store", "transaction")
@@ -139,11 +138,13 @@ NAMED: Final = 2
 def weighed(facts: Facts, finding: Finding) -> Finding:
     """Return a finding without what it concludes from what is not there, where the evidence would not show it."""
     finding = _earlier(facts, _documented(facts, _without_absence(facts, finding)))
-    shown = {_folder(ref) for step in finding.steps if step.holds and step.role == "deciding" for ref in step.evidence}
+    shown = {
+        folder_of(ref.file) for step in finding.steps if step.holds and step.role == "deciding" for ref in step.evidence
+    }
     if shown and facts.has("messages") and facts.rows("same_names"):
         # What one cluster shows does not refute what was seen of another one; lines of the same folder do.
         for n, step in enumerate(finding.steps):
-            if step.holds is False and shown.isdisjoint(map(_folder, step.evidence)):
+            if step.holds is False and shown.isdisjoint(folder_of(ref.file) for ref in step.evidence):
                 finding.steps[n] = attrs.evolve(step, holds=None)
     if _excerpt(facts):
         finding.figures = {name: value if value != 0 else None for name, value in finding.figures.items()}
@@ -154,10 +155,6 @@ def weighed(facts: Facts, finding: Finding) -> Finding:
         if _excerpt(facts):
             finding.missing.insert(0, collect_next.ask("whole logs", SAYS["want"]))
     return finding
-
-
-def _folder(ref: Ref) -> PurePosixPath:
-    return PurePosixPath(ref.file).parent
 
 
 def _documented(facts: Facts, finding: Finding) -> Finding:

@@ -59,6 +59,13 @@ class Alert(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     without: tuple[str, ...] = ()
     grows: bool = False
     steady: bool = False
+    cause: str = ""
+    """The slug of its cause, which `alerts.rules` gives."""
+
+    @property
+    def name(self) -> str:
+        """Return what no other alert is called, the same in each run."""
+        return f"{self.cause}/{self.sign}/{self.severity}"
 
     @property
     def needs_values(self) -> bool:
@@ -82,9 +89,7 @@ class RemedyTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Figure(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True):
-    """A number that a cause reports. `values`: what the report writes for the kit's own names in it; `of`: what its
-    parts are of.
-    """
+    """A number that a cause reports. `values`: what is written for the kit's own names; `of`: what its parts are of."""
 
     en: str
     zh: str
@@ -129,9 +134,8 @@ class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class StepText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A step: sentences of `says` and the conditions under which they are said; the first that applies is the claim.
 
-    `holds`: it is shown; `refuted`: it is shown false; `maybe`: neither; else `open`, which is false where the
-    evidence would show the step (`shown_by`) or `absent` applies. Without any of them there is no such step. `tables`:
-    the silver and gold tables that answer it.
+    `holds`: it is shown; `refuted`: it is shown false; `maybe`: neither; else `open`, which is false where the evidence
+    would show the step (`shown_by`) or `absent` applies; else there is no such step. `tables` answer it.
     """
 
     id: str
@@ -201,7 +205,6 @@ class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def read(folder: str, slug: str) -> Cause:
-    """Return what `<folder>/<slug>.yaml` declares."""
     kind: dict[str, Any] = {"kind": "root_cause"} if folder == "root_causes" else {}
     return msgspec.structs.replace(data.read(f"causes/{folder}/{slug}.yaml", Cause), slug=slug, **kind)
 

@@ -14,13 +14,10 @@ from kit import causes
 from kit.case import bug_report
 from kit.causes import Cause, collect_next, declared, known_problems, results, shown_by, timeline
 from kit.causes.findings import Finding
-from kit.evidence import disk
-from kit.evidence.failure import Failure
 from kit.formats.printed_times import local_text, utc, utc_text
 from kit.i18n import LANGS, Lang, labels, on_clock
 from kit.inventory import zones
 from kit.inventory.model import Item
-from kit.spark.sessions import JavaMissing
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -39,12 +36,10 @@ SAYS: Final = labels("causes")["triage"]
 
 
 def triage(case: Case, lang: Lang | None = None) -> dict[str, Any]:
-    """Examine every cause and return findings.json (schema 1) as a dict, in the case's language unless `lang` is
-    given.
+    """Examine every cause; return findings.json (schema 1) as a dict, in the case's language unless `lang` is given.
 
-    The result of an earlier run with the same code, evidence and options is returned. A cause that breaks has the
-    verdict `failed`; `case.failures` and bug-report.txt in the workspace then say more, and the next run examines it
-    again.
+    An earlier result of the same code, evidence and options is returned. A cause that breaks has the verdict `failed`:
+    `case.failures` and bug-report.txt in the workspace say more, and the next run examines it again.
     """
     known = results.load(case, lang)
     if known is not None:
@@ -60,17 +55,13 @@ def _triage(case: Case, lang: Lang | None) -> dict[str, Any]:
     case.progress.begin("reading")
     case.warm()
     findings = _ask(case)
-    try:
+    with case.noting("collect next"):
         collect_next.placed(case.facts, findings)
-    except Exception as error:
-        case.failures.append(_failure("collect next", error))
     with on_clock(case.clock):
         documents = {each: document(case, findings, each) for each in LANGS}
     shared = {}
-    try:
+    with case.noting(timeline.TABLE):
         shared[timeline.TABLE] = timeline.table(case.facts, findings)
-    except Exception as error:
-        case.failures.append(_failure(timeline.TABLE, error))
     results.save(case, findings, documents, shared)
     if case.failures:
         bug_report.write(case.workspace.folder, case)
@@ -81,11 +72,9 @@ def _ask(case: Case) -> list[Finding]:
     def ask(cause: Cause) -> Finding:
         case.check_cancelled()
         try:
-            return _weighed(case, declared.examine(case.facts, cause))
-        except Exception as error:
-            case.check_cancelled()  # a cancelled cause did not fail
-            failure = _failure(cause.slug, error)
-            case.failures.append(failure)
+            with case.noting(cause.slug):
+                return _weighed(case, declared.examine(case.facts, cause))
+            failure = next(failure for failure in case.failures if failure.what == cause.slug)
             summary = SAYS["failed"].say(type=failure.type, where=failure.where)
             return Finding(cause.slug, cause.kind, cause.title, summary, error=failure.as_dict())
         finally:
@@ -98,13 +87,10 @@ def _ask(case: Case) -> list[Finding]:
         pool.submit(case.folder, "logs")  # causes begin with the records; who needs the logs gets their error again
         by_cause = {finding.cause: finding for finding in pool.map(ask, turns)}
     answers = [by_cause[cause.slug] for cause in every]
-    try:
+    with case.noting("known problems"):
         problems = known_problems.examine(case.facts)
         problems += known_problems.unrecognised(case.facts, [*answers, *problems])
-        seen = [_weighed(case, finding) for finding in problems]
-        answers = folded(answers, seen)
-    except Exception as error:
-        case.failures.append(_failure("known problems", error))
+        return folded(answers, [_weighed(case, finding) for finding in problems])
     return answers
 
 
@@ -118,13 +104,6 @@ def _weighed(case: Case, finding: Finding) -> Finding:
     for lang in LANGS:
         json.dumps(plain(finding.as_dict(lang)), allow_nan=False)
     return finding
-
-
-def _failure(what: str, error: Exception) -> Failure:
-    """Return a failed finding. Raise `error` itself if the kit is not at fault: no Java, no disk space."""
-    if isinstance(error, JavaMissing) or disk.is_full(error):
-        raise error
-    return Failure.of(what, error)
 
 
 def document(case: Case, findings: list[Finding], lang: Lang) -> dict[str, Any]:
@@ -164,7 +143,6 @@ def plain(value: Any) -> Any:
 
 
 def file(item: Item) -> dict[str, Any]:
-    """Return a file as listed in findings.json."""
     text = local_text if zones.unknown(item) else utc_text
     return {
         "file": item.file, "kind": item.kind, "bytes": item.bytes, "sha256": item.sha256,

@@ -1,6 +1,7 @@
 """One file of the evidence, for everything after the inventory; a reference: the line or record that supports a claim."""
 
 import datetime as dt
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 import attrs
@@ -11,6 +12,11 @@ TEXTS: Final = ("log", "text", "mqadmin")
 """Kinds whose lines are in the table `logs`."""
 MAX_TEXT: Final = 2000
 """Most characters of a quoted line: a reference points to the line and does not replace it."""
+
+
+def folder_of(file: str) -> str:
+    """Return the folder of a file of the evidence: in the usual layout that of one host, or of one of its processes."""
+    return str(PurePosixPath(file).parent)
 
 
 @attrs.frozen

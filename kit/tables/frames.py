@@ -14,19 +14,14 @@ if TYPE_CHECKING:
 
 def to_arrow(rows: list[dict[str, Any]] | pd.DataFrame, columns: str) -> pa.Table:
     """Return dicts, or a frame, as a table of columns written as `name type, …`; naive times are UTC."""
-    fields = schema(columns)
     if isinstance(rows, list):
-        return pa.Table.from_pylist(rows, schema=fields)
-    import pandas as pd  # late: the inventory is taken while it is imported
-
-    times = [field.name for field in fields if pa.types.is_timestamp(field.type)]
-    frame = rows.reindex(columns=fields.names).assign(**{name: pd.to_datetime(rows[name], utc=True) for name in times})
-    return pa.Table.from_pandas(frame, fields, preserve_index=False)
+        return pa.Table.from_pylist(rows, schema=schema(columns))
+    return pa.Table.from_pandas(rows, schema(columns), preserve_index=False)
 
 
 def to_pandas(table: pa.Table) -> pd.DataFrame:
     """Return rows with nullable `Int64` and `boolean`, texts as objects with None, naive UTC times in ns."""
-    import pandas as pd
+    import pandas as pd  # late: the inventory is taken while it is imported
 
     for n, field in enumerate(table.schema):
         if pa.types.is_timestamp(field.type):

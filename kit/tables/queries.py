@@ -59,7 +59,6 @@ def fold(columns: str, *reads: str) -> Callable[[F], F]:
 
 @functools.cache
 def catalogue() -> Mapping[str, Query]:
-    """Return every declared table by name."""
     for module in FOLDS:
         importlib.import_module(f"kit.analysis.{module}")
     queries = [*_folds.values()]

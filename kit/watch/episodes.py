@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kit.causes.alerts import STAGE, Alert, Rule, rules
+from kit.causes.alerts import STAGE, Alert, rules
 from kit.formats.logs import known_texts
 from kit.i18n import Lang, T, labels
 from kit.inventory.model import Ref
@@ -64,11 +64,11 @@ class Moment:
 
 
 @cache
-def watched() -> dict[str, tuple[Rule, ...]]:
+def watched() -> dict[str, tuple[Alert, ...]]:
     """Return the rules of each sign, also of those that others require."""
-    by_sign: dict[str, tuple[Rule, ...]] = {SAVED: ()}
+    by_sign: dict[str, tuple[Alert, ...]] = {SAVED: ()}
     for rule in rules():
-        for sign in filter(None, (rule.alert.sign, rule.alert.also)):
+        for sign in filter(None, (rule.sign, rule.also)):
             by_sign[sign] = (*by_sign.get(sign, ()), rule)
     return by_sign
 
@@ -78,7 +78,7 @@ def of_entries(batch: pa.RecordBatch, moment: Moment) -> Iterator[Sign]:
     for texts in known_texts.printed(_timed(batch, "ts", moment), ENTRY_COLUMNS):
         for sign in filter(watched().__contains__, pc.unique(texts["event"]).to_pylist()):
             own = pa.table(texts.select([*ENTRY_COLUMNS, "values"])).filter(pc.equal(texts["event"], sign))
-            if sign == SAVED or any(rule.alert.needs_values for rule in watched()[sign]):
+            if sign == SAVED or any(rule.needs_values for rule in watched()[sign]):
                 for row in own.slice(0, VALUED).to_pylist():
                     values = {"thread": row["thread"], "file": row["file"], **_plain(row["values"] or ())}
                     yield Sign(sign, row["second"], 1, _line(row), values, frozenset(row["events"]))
@@ -209,26 +209,26 @@ class Episode(msgspec.Struct):
     def count(self) -> int:
         return max(self.counts.values(), default=0)
 
-    def add(self, rule: Rule, sign: Sign, now: float) -> bool:
+    def add(self, rule: Alert, sign: Sign, now: float) -> bool:
         """Count a sign; return whether its rule may ring now."""
-        tally = self.tallies.setdefault(rule.name, Tally(rule.alert.sign))
-        changes = tally.add(rule.alert, sign)
+        tally = self.tallies.setdefault(rule.name, Tally(rule.sign))
+        changes = tally.add(rule, sign)
         if changes and (tally.seconds or not self.id):  # what makes others harmless does not prolong an episode
             self.last = now
         return changes
 
-    def rings(self, rule: Rule, now: float) -> bool:
+    def rings(self, rule: Alert, now: float) -> bool:
         """Return whether it begins or gets worse, by what a rule has seen."""
-        alert, tally = rule.alert, self.tallies[rule.name]
-        reached = bool(tally.seconds) and tally.reached(alert)
+        tally = self.tallies[rule.name]
+        reached = bool(tally.seconds) and tally.reached(rule)
         if not (reached or (self.id and tally.seconds)):
             return False
         while self.count >= 2 ** len(self.marks):
             self.marks.append(now)
-        graver = reached and RANK[alert.severity] > RANK[self.severity]
-        if not graver and (alert.steady or self.count < WORSE * self.rung):
+        graver = reached and RANK[rule.severity] > RANK[self.severity]
+        if not graver and (rule.steady or self.count < WORSE * self.rung):
             return False
-        self.severity, self.rung = alert.severity if graver else self.severity, self.count
+        self.severity, self.rung = rule.severity if graver else self.severity, self.count
         return True
 
     @property
@@ -242,7 +242,7 @@ class Episode(msgspec.Struct):
         `id` is the same for one moment of one episode, however often it is sent; `full_in`: seconds until the disk of
         the store is full, None if it is not filling.
         """
-        alerts = (each.alert for each in rules() if each.name == rule)
+        alerts = (each for each in rules() if each.name == rule)
         alert = next(alerts, Alert("", T(self.cause, self.cause)))  # the state may be of a kit with other rules
         first, ref = (self.tallies[name].ref for name in (self.rule, rule))
         says = alert.says.in_(lang).rstrip(".。")
@@ -288,10 +288,10 @@ class Episodes(msgspec.Struct, forbid_unknown_fields=True):
         self, signs: Iterable[Sign], now: float, lang: Lang = "en", full_in: float | None = None
     ) -> list[dict[str, Any]]:
         """Count signs and return the alerts due now."""
-        touched: dict[tuple[str, str], tuple[Episode, Rule]] = {}
+        touched: dict[tuple[str, str], tuple[Episode, Alert]] = {}
         for sign in sorted(signs, key=lambda each: each.at):
             for rule in watched().get(sign.name, ()):
-                place = [sign.values.get(name) or "" for name in rule.alert.by]
+                place = [sign.values.get(name) or "" for name in rule.by]
                 key = "\x1f".join([rule.cause, *place])
                 episode = self.places.setdefault(key, Episode(rule.cause, [*filter(None, place)]))
                 if episode.add(rule, sign, now):

@@ -44,12 +44,12 @@ def test_every_rule_is_about_something_that_readers_find():
     known = {STAGE + value for name, value in vars(stages).items() if name.isupper() and isinstance(value, str)}
     known |= {LAG_GROWS, QUEUE_STANDS, DISK_FULL, *EVENTS}
     for rule in rules():
-        if not rule.alert.sign.startswith(PROBLEM):
-            assert rule.alert.sign in known, rule
-            assert rule.alert.step, rule
-        values = {*EVENTS[rule.alert.sign].groups} if rule.alert.sign in EVENTS else set()
+        if not rule.sign.startswith(PROBLEM):
+            assert rule.sign in known, rule
+            assert rule.step, rule
+        values = {*EVENTS[rule.sign].groups} if rule.sign in EVENTS else set()
         plain = {re.sub(r"_\d+$", "", name) for name in values} | {"file", "group", "topic", "queue_id", "path"}
-        assert {*rule.alert.by, *filter(None, [rule.alert.differ])} <= plain, rule
+        assert {*rule.by, *filter(None, [rule.differ])} <= plain, rule
     names = [rule.name for rule in rules()]
     assert len(names) == len(set(names))
 

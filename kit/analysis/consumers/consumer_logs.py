@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Iterable
-from pathlib import PurePosixPath
 from types import SimpleNamespace
 from typing import Final
 
 from kit.data import grouped
-from kit.inventory.model import Ref
+from kit.inventory.model import Ref, folder_of
 from kit.rocketmq import names
 from kit.tables.facts import Facts, memo
 
@@ -31,7 +30,7 @@ def every(facts: Facts) -> list[Statement]:
         named = row["queue_id"] is not None and row["topic"] is not None
         queue = (row["topic"], row["broker"] or "", int(row["queue_id"])) if named else None
         own = row | {"group": row["group"] or groups.get(row["client_id"])}
-        statements.append(Statement(**own, place=str(PurePosixPath(row["file"]).parent), queue=queue))
+        statements.append(Statement(**own, place=folder_of(row["file"]), queue=queue))
     return statements
 
 

@@ -122,19 +122,13 @@ def _rows(facts: Facts) -> list[dict[str, Any]]:
 def pairs(facts: Facts) -> list[Pair]:
     """Return every topic of every user's group with a known lag, the largest first; retry topics if something waits."""
     last = positions(facts).dropna(subset="end").drop_duplicates(KEYS, keep="last")
-    reported = _reported(facts)
-    current = {
-        tuple(look[name] for name in KEYS)
-        for look in last.to_dict("records")
-        if (look["file"], look["line"]) in reported
-    }
-    rows = []
-    for row in _rows(facts):
-        if row["peak"] is not None:
-            is_current = tuple(row[name] for name in KEYS) in current
-            rows.append({**row, "reported": is_current, "grew": row["grew"] and not is_current})
-    topics = groupby(rows, lambda row: (row["group"], row["topic"]))
-    every = [pair(*place, [Course(**row) for row in of]) for place, of in topics]
+    looks, reported = last.to_dict("records"), _reported(facts)
+    current = {tuple(look[name] for name in KEYS) for look in looks if (look["file"], look["line"]) in reported}
+    courses = [Course(**row) for row in _rows(facts) if row["peak"] is not None]
+    for q in courses:
+        q.reported = (q.group, q.topic, q.broker, q.queue_id) in current
+        q.grew = q.grew and not q.reported
+    every = [pair(*place, [*own]) for place, own in groupby(courses, lambda q: (q.group, q.topic))]
     known = (p for p in every if p.lag or not p.topic.startswith(INNER))
     return sorted(known, key=lambda p: (-p.lag, p.name))
 
@@ -172,9 +166,7 @@ def known(facts: Facts) -> bool:
 
 
 def popped(facts: Facts) -> str | None:
-    """Return a group with offsets in a retry topic of POP (%RETRY% + group, _ or +, topic: KeyBuilder), if there is one:
-    its offsets move when messages are handed out, whoever handles them.
-    """
+    """Return a group with offsets in a retry topic of POP (KeyBuilder): they move when messages are handed out."""
     rows = positions(facts)[["group", "topic"]].drop_duplicates().itertuples(index=False)
     retries = ((group, topic, names.RETRY_PREFIX + group) for group, topic in rows)
     return min((group for group, topic, of in retries if topic.startswith((f"{of}_", f"{of}+"))), default=None)

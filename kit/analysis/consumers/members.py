@@ -4,7 +4,6 @@ import datetime as dt
 import re
 from collections.abc import Iterator
 from itertools import combinations, groupby
-from pathlib import PurePosixPath
 from typing import Any, Final, NamedTuple
 
 import pandas as pd
@@ -14,7 +13,7 @@ from kit.analysis.consumers import consumer_logs, lag
 from kit.data import grouped
 from kit.formats.printed_times import utc
 from kit.formats.values import integer, real
-from kit.inventory.model import Ref
+from kit.inventory.model import Ref, folder_of
 from kit.rocketmq import names
 from kit.tables.facts import Facts, memo
 from kit.tables.queries import fold
@@ -127,7 +126,7 @@ def _overlap(a: Subscription, b: Subscription) -> bool:
 
 def places(facts: Facts, group: str) -> set[str]:
     """Return the folders (hosts) in whose client logs a group consumes."""
-    return {str(PurePosixPath(row["file"]).parent) for row in facts.rows("group_logs") if row["group"] == group}
+    return {folder_of(row["file"]) for row in facts.rows("group_logs") if row["group"] == group}
 
 
 def ledgers(facts: Facts, group: str) -> list[str]:
@@ -175,9 +174,7 @@ def holders(facts: Facts, group: str, topic: str) -> dict[brokers.Queue, str]:
 
 
 def parts(facts: Facts) -> list[lag.Pair]:
-    """Return the `part` of each topic of a group that has one, with `client` where one client is known to hold all of its
-    queues and none of those that go on.
-    """
+    """Return the `part` of each topic, with `client` where one client holds all of its queues and none that go on."""
     found = []
     for part in (p.part for p in lag.pairs(facts) if p.part and not p.topic.startswith(lag.INNER)):
         known = holders(facts, part.group, part.topic)
@@ -237,7 +234,6 @@ def admin_blocks(facts: Facts) -> list[Block]:
 
 
 def blocks_of(facts: Facts, command: str) -> list[Block]:
-    """Return those of one command."""
     return [block for block in admin_blocks(facts) if block["command"] == command]
 
 

@@ -92,9 +92,7 @@ def _unprinted(facts: Facts) -> set[str]:
 
 
 def _from_the_beginning(facts: Facts, pull: Row) -> bool:
-    """Return whether the log of a pull may show all that came before it: it begins before its group's creation, by another
-    clock with the start of its client.
-    """
+    """Return whether a pull's log begins before its group was created, by another clock with its client's start."""
     born, begun = created(facts).get(pull["group"]), pull["begun"]
     starts = born and begun and begun <= born + BEFORE and consumer_logs.of(facts, "client-created")
     return born is None or begun is None or begun <= born or any(s.file == pull["file"] for s in starts or ())

@@ -5,7 +5,6 @@ From subscriptions, offsets, queue owners, jumps of offsets, ledgers and the end
 
 import re
 from collections.abc import Iterable, Sequence
-from pathlib import PurePosixPath
 from typing import Any, Final
 
 import pandas as pd
@@ -14,7 +13,7 @@ from kit.analysis import brokers
 from kit.analysis.consumers import lag, members, offsets, replicas
 from kit.data import grouped
 from kit.i18n import labels
-from kit.inventory.model import Ref
+from kit.inventory.model import Ref, folder_of
 from kit.rocketmq import names, stages
 from kit.tables.facts import Facts, memo
 
@@ -158,7 +157,7 @@ def _is_of(row: Row, record: Row) -> bool:
 
 def _beside(facts: Facts, row: Row, among: Iterable[str]) -> list[str]:
     """Return those of some groups that consume on the host of a ledger's row."""
-    place = str(PurePosixPath(row["file"]).parent)
+    place = folder_of(row["file"])
     return [group for group in among if place in members.places(facts, group)]
 
 

@@ -48,9 +48,7 @@ def last_record(row: Row) -> Ref:
 
 
 def ledger(facts: Facts) -> Row | None:
-    """Return how many sends were acknowledged by ledgers, how many of them are missing in the stores, and when the
-    latest of these was sent; None without a slave, a ledger or a store.
-    """
+    """Return the `acknowledged` sends, those `missing` in the stores, and the `latest` of these; None if not known."""
     if not (has_slave(facts) and facts.has("sends") and facts.has("messages") and facts.rows("replica_ends")):
         return None
     rows = facts.rows("replica_seconds")
@@ -117,9 +115,7 @@ def has_slave(facts: Facts) -> bool:
 
 
 def _of_slaves(facts: Facts, *slugs: str) -> tuple[str, ...]:
-    """Return the texts that show a slave: none where members of DLedger elect, of which each follows another at times and
-    the one that has all that a majority acknowledged becomes the next master.
-    """
+    """Return the texts that show a slave: none with DLedger, where members follow one another and lose nothing."""
     return () if refs.seen(facts, "dledger-role-changed") else slugs
 
 

@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from importlib import resources
 from itertools import groupby
-from pathlib import PurePosixPath
 from types import SimpleNamespace
 from typing import Final
 
@@ -12,6 +11,7 @@ import pandas as pd
 
 from kit.analysis.consumers import members
 from kit.data import grouped
+from kit.inventory.model import folder_of
 from kit.tables.facts import Facts, memo
 
 GROUP_IN_NAME: Final = 100
@@ -32,7 +32,6 @@ def method(frame: str) -> str:
 
 
 def is_own(frame: str) -> bool:
-    """Return whether a frame is in the application's own code."""
     return "$$" not in frame.partition("(")[0] and not frame.startswith((*LIBRARIES, "LambdaForm", "$Proxy"))
 
 
@@ -44,7 +43,7 @@ def consuming(facts: Facts) -> list[Consuming]:
         frames = zip(thread.frames or (), thread.frame_lines or (), strict=False)
         own = [(frame, line) for frame, line in frames if is_own(frame)]
         thread.own, thread.lines = [frame for frame, _ in own], [line for _, line in own]
-        thread.place, thread.client = str(PurePosixPath(thread.file).parent), members.client_of(thread.file)
+        thread.place, thread.client = folder_of(thread.file), members.client_of(thread.file)
     return threads
 
 

@@ -2,8 +2,7 @@
 
 queryMsgById splits an offset id into a broker address and an offset; given a UNIQ_KEY it connects to the producer's
 address with pid and loader hash as the port, or answers CODE 208 (client/impl/MQAdminImpl.viewMessage,
-common/message/MessageDecoder.decodeMessageId). queryMsgByUniqueKey, queryMsgTraceById and decodeMessageId take a
-UNIQ_KEY (tools/command/message).
+common/message/MessageDecoder.decodeMessageId). Other commands (`WANTS`) take a UNIQ_KEY (tools/command/message).
 """
 
 import re
@@ -152,9 +151,7 @@ def lookups(facts: Facts) -> list[Lookup]:
 
 
 def kinds(facts: Facts, texts: set[str]) -> dict[str, ids.Kind]:
-    """Return {id: kind} of well-formed ids that a look-up or an application's log names: as a record has it, else
-    by form if that is more than possible. gRPC ids count as UNIQ_KEYs.
-    """
+    """Return {id: kind} of well-formed ids: as a record has it, else by a form that is sure. gRPC ids are `uniq`."""
     rows = facts.rows("known_ids") if texts else []
     known: dict[str, ids.Kind] = {row["id"]: row["kind"] for row in rows if row["id"] in texts}
     unknown = sorted(texts - set(known))

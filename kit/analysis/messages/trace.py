@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kit.analysis.consumers import outcomes
 from kit.data import grouped
-from kit.evidence import disk
-from kit.evidence.failure import Failure
 from kit.formats.commitlog.schema import as_dict
 from kit.formats.printed_times import utc, utc_text
 from kit.i18n import labels
@@ -49,9 +47,8 @@ def trace(case: Case, id: str) -> dict[str, Any]:  # noqa: A002 - the public nam
     Return {"id", "kind" (`uniq`, `offset`, `grpc`, `key`), "uniq_keys", "records", "ops", "handled", "consumers",
     "traces", "mentions", "gaps"}. `records` are the copies in store order, each with `stage`, `why` and `copied_from`;
     `ops` the op records that ended its half messages; `traces` what clients wrote about it into the message trace
-    topic; `consumers` what became of it in each group that could have consumed it, with the `fate` and why
-    (`kit.analysis.consumers.outcomes`). An unknown id gives empty lists. Times are ISO 8601 in UTC, texts in the case's
-    language.
+    topic; `consumers` what became of it in each group that could have consumed it, the `fate` and why (`outcomes`). An
+    unknown id gives empty lists. Times are ISO 8601 in UTC, texts in the case's language.
     """
     return traces(case, [id])[0]
 
@@ -88,14 +85,9 @@ def _life(case: Case, life: Row, quoted: quotes.Mentions) -> dict[str, Any]:
     # Entries of the message trace topic about it, or of the record with this id.
     entries = facts.has("traces") and facts.answers("trace_entries", keys=keys, id="" if records else asked.upper())
     told = [row | {"text": ", ".join(f"{n}={row[n]}" for n in TOLD if row[n] is not None)} for row in entries or ()]
-    try:
+    consumers: list[Row] = []
+    with case.noting("consumers"):  # the journey is worth showing without it
         consumers = outcomes.of(facts, records, handled, [*keys, asked])
-    except Exception as error:
-        # The journey is worth showing without it; the bug report says what broke.
-        if disk.is_full(error):
-            raise
-        case.failures.append(Failure.of("consumers", error))
-        consumers = []
     missing = [] if told and not records else [*_gaps(facts, asked, records, ops, handled)]
     lines, counts = quoted
     kept = Counter(line["file"] for line in lines)

@@ -6,13 +6,12 @@ one exception for the whole call (reference §7.3, §8.4). One failed send can b
 
 from collections import defaultdict, deque
 from collections.abc import Collection
-from pathlib import PurePosixPath
 from typing import Any, Final, Literal
 
 import pandas as pd
 
 from kit.analysis import refs, setup
-from kit.inventory.model import Ref
+from kit.inventory.model import Ref, folder_of
 from kit.rocketmq import versions
 from kit.rocketmq.log_layouts import BROKER_SIDE
 from kit.tables.facts import Facts, memo
@@ -97,7 +96,6 @@ def has_producer_log(facts: Facts) -> bool:
 
 
 def clients_of_users(facts: Facts) -> list[dict[str, Any]]:
-    """Return the table `clients_started`."""
     return facts.rows("clients_started") if refs.seen(facts, "client-started", "grpc-client-started") else []
 
 
@@ -143,7 +141,7 @@ def refused(
     rows = facts.rows("refused_counts") if refs.seen(facts, *(REFUSED if kind == "busy" else TIMEOUTS)) else []
     own = [row for row in rows if row["kind"] == kind and row["pull"] == pull]
     own = [row for row in own if kind == "busy" or row["source"] not in BROKER_SIDE]
-    return refs.of_rows(row for row in own if str(PurePosixPath(row["file"]).parent) not in outside)
+    return refs.of_rows(row for row in own if folder_of(row["file"]) not in outside)
 
 
 def refused_pulls(facts: Facts) -> tuple[Ref, ...]:

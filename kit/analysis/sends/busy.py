@@ -183,9 +183,7 @@ def intervals(failed: pd.DataFrame) -> pd.DataFrame:
 
 
 def share(under_way: pd.DataFrame, windows: Iterable[tuple[float, float]]) -> float | None:
-    """Return the share of failed sends in progress during one of the windows (start and end in ms since 1970), or just
-    after it; None without times.
-    """
+    """Return the share of failed sends in progress in a window (ms since 1970) or just after it; None without times."""
     hit = pd.Series(False, under_way.index)
     for start, end in windows:
         hit |= (under_way["start"] <= end + AFTER) & (under_way["end"] >= start)

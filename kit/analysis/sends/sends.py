@@ -6,7 +6,6 @@ several with the same body (stored twice). A timeout does not show whether it wa
 """
 
 from collections.abc import Iterable
-from pathlib import PurePosixPath
 from typing import Final
 
 import attrs
@@ -15,7 +14,7 @@ import pandas as pd
 from kit.analysis import brokers, refs
 from kit.analysis.sends import attempts
 from kit.data import grouped
-from kit.inventory.model import Ref
+from kit.inventory.model import Ref, folder_of
 from kit.rocketmq import names
 from kit.rocketmq.log_layouts import BROKER_SIDE
 from kit.tables.facts import Facts, memo
@@ -37,9 +36,9 @@ class Ledger:
     """What became of the sends of a case. None: cannot be known from this evidence.
 
     `failed`: the rows of `failed_sends` of its senders, with `originals` and `brokers` (how many; None if unknown).
-    `among`: the sends of the clusters in which one failed. `duplicated`: one row per original that is stored twice. `answered_not_ok`: results other than SEND_OK although the
-    message is stored. `whole`: the evidence would show a failed send of another kind (a ledger, the log of a producing
-    client or of its application; not a paste).
+    `among`: the sends of the clusters in which one failed. `duplicated`: one row per original that is stored twice.
+    `answered_not_ok`: results other than SEND_OK although the message is stored. `whole`: the evidence would show a
+    failed send of another kind (a ledger, the log of a producing client or of its application; not a paste).
     """
 
     source: str | None
@@ -64,19 +63,15 @@ class Ledger:
 
     def beside(self, files: Iterable[str]) -> pd.Series:
         """Return for each failed send whether it is reported in the folder (host) of one of these files."""
-        folders = {str(PurePosixPath(file).parent) for file in files}
-        return self.failed["file"].map(lambda file: str(PurePosixPath(str(file)).parent) in folders).astype(bool)
+        return self.failed["file"].map(folder_of).isin([*map(folder_of, files)])
 
     def unanswered(self, files: Iterable[str]) -> pd.DataFrame:
-        """Return the failed sends of the hosts of these files (of any, if none is theirs) that may have reached no broker:
-        a refused one got an answer, a stored one arrived.
-        """
+        """Return failed sends that may have reached no broker, of the hosts of these files, or of any."""
         beside = self.beside(files)
         arrived = self.failed["kind"].isin(attempts.REFUSALS) | (pd.to_numeric(self.failed["originals"]) > 0)
         return self.failed[~arrived & (beside | (not beside.any()))]
 
     def of_kind(self, kind: str) -> pd.DataFrame:
-        """Return the failed sends that are known to be of one kind."""
         return self.failed[self.failed["kind"] == kind]
 
 

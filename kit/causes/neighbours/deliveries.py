@@ -121,8 +121,7 @@ def schedule_blocked(facts: Facts) -> Observed:
 
     The delivery of a delayed message is refused again and again, similar to the put-back loop: the delivered copy
     differs from the waiting one only in its topic, so it outgrows the limit if the real topic's name is longer than
-    SCHEDULE_TOPIC_XXXX. Source: store/schedule/ScheduleMessageService (4.x), broker/schedule/ScheduleMessageService
-    (5.x).
+    SCHEDULE_TOPIC_XXXX. Source: store/schedule/ScheduleMessageService, in 5.x broker/schedule/ScheduleMessageService.
     """
     rows = facts("size_refusals")
     failed, named = rows[rows["repeated"]], sizes.for_size(rows, "schedule")

@@ -8,6 +8,7 @@ import pandas as pd
 from kit.analysis import reach, refs, setup, sizes
 from kit.analysis.sends import attempts, busy, sends
 from kit.causes.declared import Observed
+from kit.inventory.model import folder_of
 from kit.tables.facts import Facts
 
 DISK_TEXTS: Final = ("disk-full", "service-not-available", "store-not-writable")
@@ -91,8 +92,7 @@ def client_oversize_reject(facts: Facts) -> Observed:
 def disk_full(facts: Facts) -> Observed:
     """Count the log entries and the answers that say that a disk was full, so that the broker took no messages.
 
-    What `df` shows supports it only: it was printed at some other time, and older releases count reserved blocks as
-    free.
+    What `df` shows supports it only: it was printed at another time, and older releases count reserved blocks as free.
     """
     ledger, measured, pressure = sends.ledger(facts), _full_disks(facts), facts("admin_pressure")
     answers = facts.rows("disk_answers") if refs.seen(facts, *DISK_TEXTS) else []
@@ -125,7 +125,7 @@ def broker_not_available(facts: Facts) -> Observed:
     during = unanswered.loc[times.index]
     values = {
         "unreached": during["identity"].nunique(), "address": address, "tries": int(tried["failed"].sum()),
-        "senders": sorted({str(PurePosixPath(file).parent) for file in during["file"]})[:3],
+        "senders": sorted({folder_of(file) for file in during["file"]})[:3],
     }  # fmt: skip
     quotes = {"out-of-reach": facts.refs(zip(tried["file"], tried["failed_line"].astype(int), strict=True))}
     return Observed(values, quotes, window if values["unreached"] else None, actors=[address])
@@ -142,8 +142,7 @@ def _full_disks(facts: Facts) -> pd.DataFrame:
     """Return the file systems used to more than `FULL`: the columns of `host_metrics`, subject the mount point.
 
     Where the folder of the store is known, only the one that holds it. RocketMQ computes its ratio as df does
-    (common/UtilAll.getDiskPartitionSpaceUsedPercent); older releases count the blocks that are reserved for root as
-    free.
+    (common/UtilAll.getDiskPartitionSpaceUsedPercent); older releases count the blocks reserved for root as free.
     """
     used = busy.host_metrics(facts, "use%")
     mounts, paths = set(used["subject"]), _store_paths(facts)

@@ -124,9 +124,8 @@ def undecodable_half_message(facts: Facts) -> Observed:
 def producer_offline(facts: Facts) -> Observed:
     """Count the checks that reached nobody because no producer of their group was connected.
 
-    A null channel without either line is a producer flooded with checks, which is connected. Source:
-    broker/transaction/AbstractTransactionalMessageCheckListener, broker/client/ProducerManager.getAvailableChannel
-    (reference §6.5).
+    A null channel without either line is a producer flooded with checks, which is connected (reference §6.5). Source:
+    broker/transaction/AbstractTransactionalMessageCheckListener, broker/client/ProducerManager.getAvailableChannel.
     """
     empty = refs.seen(facts, "producer-table-empty", "producer-list-empty")
     null = refs.seen(facts, "check-channel-null", beside=empty)

@@ -1,13 +1,10 @@
-"""broker-busy: a broker refused messages by flow control; which of them are lost, which are stored all the same,
-which are stored twice.
+"""broker-busy: a broker refused messages by flow control; which are lost, stored all the same, or stored twice.
 
-The broker does not log its refusals (reference §7.1), so clients and applications have to. Why it was busy is a
-separate, ranked explanation and can be "not shown"; client time-outs without a refusal leave the verdict at
-`suspected`.
+The broker does not log its refusals (reference §7.1), so clients and applications have to. Why it was busy is ranked
+apart and can be "not shown"; client time-outs without a refusal leave the verdict at `suspected`.
 """
 
 import datetime as dt
-from pathlib import PurePosixPath
 from typing import Any, Final
 
 import attrs
@@ -20,7 +17,7 @@ from kit.causes.declared import Observed
 from kit.causes.findings import Moment, Step, supporting
 from kit.causes.texts import texts_of
 from kit.formats.values import integer
-from kit.inventory.model import Ref
+from kit.inventory.model import Ref, folder_of
 from kit.rocketmq.versions import OLDEST, rule
 from kit.tables.facts import Facts
 
@@ -55,30 +52,20 @@ OPEN: Final = "UNIQ_KEY={uniq_key}, TRANSACTION_CHECK_TIMES={check_times}, {stat
 
 @attrs.frozen
 class Signs:
-    """What a busy broker leaves: refusals, time-outs of sends (lines, and those of a ledger), slow writes, stalls, and
-    where and how often the broker itself counts such answers (None: nowhere).
+    """What a busy broker leaves: refusals, time-outs of sends (lines, and those of a ledger), slow writes, where and how
+    often the broker itself counts such answers (None: nowhere), and stalls. `felt`: whether a send met it, for slow
+    writes alone are any synchronous master's (§7.2 of the reference).
     """
 
     refused: refs.Seen
     late: refs.Seen
     late_sends: pd.DataFrame
+    timed_out: int
     slow: refs.Seen
-    stalls: list[Any]
     answers: list[dict[str, Any]]
     counted: int | None
-
-    @property
-    def timed_out(self) -> int:
-        return self.late.count or len(self.late_sends)
-
-    @property
-    def without_stalls(self) -> bool:
-        return bool(self.slow) or self.felt
-
-    @property
-    def felt(self) -> bool:
-        """Whether a send met it: slow writes alone are any synchronous master's (§7.2 of the reference)."""
-        return bool(self.refused or self.timed_out or self.counted)
+    felt: bool
+    stalls: list[Any]
 
 
 def observe(facts: Facts) -> Observed:
@@ -86,7 +73,7 @@ def observe(facts: Facts) -> Observed:
     ledger = sends.ledger(facts, leave_out="OTHER")
     signs = _signs(facts, ledger)
     refused, stalls = signs.refused, signs.stalls
-    happened = bool(signs.without_stalls or stalls)
+    happened = bool(signs.slow or signs.felt or stalls)
     whys = busy.explain(facts, ledger, stalls) if happened else []
     left_open = facts.rows("stalled_transactions") if stalls else []
     named = attempts.entries(facts)["kind"].dropna() if refused else pd.Series(dtype=object)
@@ -150,17 +137,19 @@ def observe(facts: Facts) -> Observed:
 def _signs(facts: Facts, ledger: sends.Ledger) -> Signs:
     # Clients that never reached a broker are left out: their connect attempts used up the time.
     cut_off, late = reach.cut_off(facts), ledger.of_kind("CLIENT_TIMEOUT")
-    late = late[~late["file"].map(lambda file: str(PurePosixPath(str(file)).parent) in cut_off).astype(bool)]
+    late = late[~late["file"].map(folder_of).isin(cut_off)]
     # What the broker counts (broker_traffic.log, 5.1.0+) does not tell a refused pull from a refused send.
     counts = refs.seen(facts, "response-codes") and not attempts.refused(facts, "busy", pull=True)
     answers = facts.rows("busy_answers") if counts else []
-    signs = Signs(
-        attempts.refused(facts, "busy"), attempts.refused(facts, "late", outside=cut_off), late, _slow_lines(facts), [],
-        answers, sum(row["busy"] for row in answers) if counts else None,
-    )  # fmt: skip
+    counted = sum(row["busy"] for row in answers) if counts else None
+    refused, lines = attempts.refused(facts, "busy"), attempts.refused(facts, "late", outside=cut_off)
+    slow, timed_out = _slow_lines(facts), lines.count or len(late)
+    felt = bool(refused or timed_out or counted)
     stood_still = facts.has("messages") and len(facts("pauses"))
     stalls = list(facts("stalls").itertuples(index=False)) if stood_still else []
-    return signs if not signs.without_stalls and _short(stalls) else attrs.evolve(signs, stalls=stalls)
+    if not (slow or felt) and _short(stalls):
+        stalls = []
+    return Signs(refused, lines, late, timed_out, slow, answers, counted, felt, stalls)
 
 
 def _copied(facts: Facts, refused: refs.Seen) -> bool:

@@ -4,14 +4,13 @@ An address that the same clients reached before or after is not unreachable: the
 (reference: operators' incidents §7).
 """
 
-from pathlib import PurePosixPath
-
 from kit.analysis import reach, refs
 from kit.analysis.messages import lookups
 from kit.analysis.sends import sends
 from kit.causes.declared import Observed
 from kit.data import grouped
 from kit.formats.printed_times import utc
+from kit.inventory.model import folder_of
 from kit.tables.facts import Facts
 
 VIP = ":10909"
@@ -103,7 +102,7 @@ def _never(facts: Facts, observed: Observed, address: str, failed: list[reach.Ro
     bridges, loopback = [row for row in own if row["only_the_host"]][:1], reach.network(address) == "loopback"
     names, alone = reach.clients(facts), refs.seen(facts, "no-consumer-list")
     # Of rolled files only the first one names its client.
-    of_host = {PurePosixPath(file).parent: client for file, client in names.items()}
+    of_host = {folder_of(file): client for file, client in names.items()}
     files = [row["file"] for row in failed if row["source"] == "client"] or [row["file"] for row in failed]
     tried = facts.refs((row["file"], row["failed_line"]) for row in failed[:3] if row["failed_line"] is not None)
     quotes = facts.refs([place]) if place else ()
@@ -117,7 +116,7 @@ def _never(facts: Facts, observed: Observed, address: str, failed: list[reach.Ro
         "instead": instead[0] if instead else None, "on_host": own and not loopback,
         "no_other": own and not (loopback or bridges or instead), "docker": reach.network(address) == "docker",
         "selected": alone.count, "vip": address.endswith(VIP),
-        "clients": len({names.get(file) or of_host.get(PurePosixPath(file).parent, file) for file in files}),
+        "clients": len({names.get(file) or of_host.get(folder_of(file), file) for file in files}),
         "failed_sends": None if ledger.source is None else unanswered["identity"].nunique(),
     }  # fmt: skip
     observed.quotes |= {

@@ -15,8 +15,7 @@ from kit.rocketmq import names
 from kit.tables.facts import Facts
 
 MUCH = 1_000
-"""Total lag, in messages, from which a single look counts: pullThresholdForQueue, what one client keeps of one queue.
-"""
+"""Total lag, in messages, from which one look counts: pullThresholdForQueue, what a client keeps of one queue."""
 FEWEST = 3
 """Consuming threads, all of them in one call, from which a dump counts by itself."""
 FAR = 60_000
@@ -145,9 +144,7 @@ def _statistics(facts: Facts, observed: Observed, group: str | None) -> None:
 
 
 def _totals(facts: Facts, observed: Observed) -> None:
-    """Add which group lags most in total, by outputs of consumerProgress for all groups: the last, and the first if one
-    file or their times give them an order.
-    """
+    """Add which group lags most in total by consumerProgress: the last look, and the first if their order is known."""
     rows = [row for row in members.blocks_of(facts, "consumerProgress") if integer(row.get("#Diff Total")) is not None]
     groups = grouped((row["#Group"], row) for row in rows if names.of_users(row.get("#Group") or ""))
     for looks in groups.values():

@@ -1,5 +1,4 @@
-"""duplicate-client-id: two processes of a group have the same client id, so both pull the same queues and nobody
-pulls the others.
+"""duplicate-client-id: two processes of a group have one client id: both pull the same queues, and nobody the others.
 
 The broker keys its table by connection, the rebalancing by client id
 (client/consumer/rebalance/AllocateMessageQueueAveragely: `cidAll.indexOf`), so each of n such processes computes the

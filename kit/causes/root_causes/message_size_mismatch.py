@@ -1,5 +1,4 @@
-"""message-size-mismatch: a half message that was just small enough is refused when the check puts it back with more
-properties, and the check loops.
+"""message-size-mismatch: a half message just small enough is refused when a check puts it back with more properties.
 
 Source: client/Validators.checkMessage (raw body), store/CommitLog (whole record, up to 4.9.3),
 broker/transaction/queue/TransactionalMessageServiceImpl.check (no advance after a failed put-back, all releases).

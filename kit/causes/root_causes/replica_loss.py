@@ -15,9 +15,7 @@ from kit.tables.facts import Facts
 TOPICS: Final = 5
 """Most topics that the summary names."""
 UNDER_WAY: Final = 1000
-"""Messages by which a group's offset may be beyond the end that mqadmin has asked for just before, if that is less than
-a tenth of all that was ever stored there.
-"""
+"""Messages by which an offset may pass an end that was asked before it, if less than a tenth of all stored there."""
 NOT_ON_A_SLAVE: Final = ("FLUSH_SLAVE_TIMEOUT", "SLAVE_NOT_AVAILABLE")
 
 

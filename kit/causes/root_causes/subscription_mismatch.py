@@ -1,5 +1,4 @@
-"""subscription-mismatch: clients of one group subscribe differently, so the broker filters and the clients share out
-queues wrongly.
+"""subscription-mismatch: clients of one group subscribe differently, so messages and queues are shared out wrongly.
 
 The broker keeps one subscription table per group (broker/client/ConsumerGroupInfo.updateSubscription): the last
 heartbeat wins; clients share out the queues of each topic among all of them (client/impl/consumer/RebalanceImpl). A
