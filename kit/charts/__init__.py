@@ -3,11 +3,9 @@
 All text from evidence passes `escape` before it gets into a figure.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import attrs
 import pandas as pd
@@ -95,7 +93,7 @@ class Declared:
     drawing: figures.Drawing
 
     @classmethod
-    def of(cls, name: str) -> Declared:
+    def of(cls, name: str) -> Self:
         drawing, own = figures.DRAWINGS.get(name, figures.Drawing()), LABELS.get(f"{name} columns", {})
         heads = COLUMNS | own
         texts = {"nothing": LABELS["any"]["nothing"], **LABELS[name]}
@@ -105,7 +103,6 @@ class Declared:
         return self.texts[name]
 
     def named(self, frame: pd.DataFrame, lang: Lang) -> pd.DataFrame:
-        """Return the frame with the names of its values; a value without one stays as it is."""
         words = {column: LABELS[group] for column, group in self.drawing.words.items()}
         return frame.assign(**{column: named(frame[column], names, lang) for column, names in words.items()})
 
@@ -152,7 +149,6 @@ class Declared:
 
 
 def named(values: Iterable[Any], names: Mapping[str, T], lang: Lang) -> list[Any]:
-    """Return what each value is called; one without a name stays as it is."""
     return [names[value].render(lang) if value in names else value for value in values]
 
 

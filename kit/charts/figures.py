@@ -1,7 +1,5 @@
 """How charts are drawn: columns on axes, declared in `drawings.yaml`, with plotly.express in one calm style."""
 
-from __future__ import annotations
-
 import datetime as dt
 import math
 from collections.abc import Iterable, Mapping
@@ -161,12 +159,10 @@ def _write_on_bars(chart: go.Figure, drawing: Drawing) -> None:
 
 
 def figure(*data: Any, height: int = 380, **layout: Any) -> go.Figure:
-    """Return a figure of traces in the kit's calm style."""
     return calm(go.Figure(data=list(data)), height, **layout)
 
 
 def calm(chart: go.Figure, height: int, **layout: Any) -> go.Figure:
-    """Give a figure the kit's style."""
     chart.update_layout(**STYLE["layout"], height=height, **layout)
     return chart.update_xaxes(STYLE["axis"]).update_yaxes(STYLE["axis"])
 

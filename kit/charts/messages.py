@@ -1,7 +1,4 @@
-"""Messages: an id byte by byte, the life of one message in lanes and tables, retries, the flow between topics.
-
-The tables of a life take a dict from `kit.trace`.
-"""
+"""Messages: an id byte by byte, retries, and the life of one (a dict from `kit.trace`) in lanes and tables."""
 
 from collections.abc import Iterable
 from typing import Any, Final
@@ -69,9 +66,7 @@ def offset_apart(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 
 
 def traced(life: dict[str, Any], lang: Lang = "en") -> Chart:
-    """Chart a traced message, of several with one key the first, in lanes: one for each stage, one for the consumer, a
-    line from each copy to those written from it.
-    """
+    """Chart a traced message in lanes (of several with one key the first), a line from each copy to those made of it."""
     first = next(iter(life["uniq_keys"]), None)
     records = pd.DataFrame([r for r in life["records"] if first is None or r["uniq_key"] in (first, None)])
     handled = pd.DataFrame([h for h in life["handled"] if first is None or h["uniq_key"] == first])
@@ -119,7 +114,6 @@ def copies(life: dict[str, Any], lang: Lang = "en") -> Table:
 
 
 def deliveries(life: dict[str, Any], lang: Lang = "en") -> Table:
-    """Show what consumers recorded about each delivery."""
     return _table(life["handled"], "time consumer offset_msg_id reconsume_times result file line", "deliveries", lang)
 
 
@@ -135,7 +129,6 @@ def consumers(life: dict[str, Any], lang: Lang = "en") -> Table:
 
 
 def gaps(life: dict[str, Any], lang: Lang = "en") -> Table:
-    """Show the missing steps of its life."""
     return _table(life["gaps"], "text offset_msg_id", "gaps", lang)
 
 

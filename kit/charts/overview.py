@@ -1,6 +1,4 @@
-"""Charts of a whole evidence set or several: what it covers, its timeline (one lane for each kind of event), rows over
-time, many incidents.
-"""
+"""Charts of a whole evidence set or several: what it covers, its timeline, rows over time, many incidents."""
 
 from collections.abc import Mapping
 from typing import Any, Final

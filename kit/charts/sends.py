@@ -76,7 +76,6 @@ def _errors(frame: pd.DataFrame, kind: str, name: str) -> go.Bar:
 
 
 def _stalls(frame: pd.DataFrame) -> list[tuple[pd.Timestamp, pd.Timestamp]]:
-    """Return start and end of each run of stalled steps."""
     stalled = frame[frame["stalled"]]
     step = pd.Timedelta(float(frame["step_ms"].iloc[0]), unit="ms")
     runs = stalled["time"].groupby((stalled.index.to_series().diff() != 1).cumsum())

@@ -124,9 +124,7 @@ loop = functools.partial(pictures.diagram, "half topic loop")
 
 
 def accounting(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart where all transactions went as a Sankey diagram. `frame`: source, target (keys of `transactions nodes`),
-    count.
-    """
+    """Chart as a Sankey diagram where all transactions went. `frame`: source, target (`transactions nodes`), count."""
     some = frame[frame["count"] > 0] if len(frame) else frame
     if some.empty:
         return ACCOUNT.nothing(lang)

@@ -1,7 +1,5 @@
 """Commands that read evidence: triage, report, notebook, decode, logs, inventory, trace, cut, doctor, postmortem."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import subprocess
@@ -12,11 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from kit.cli import shared
-from kit.i18n import labels, printable
+from kit.i18n import Lang, labels, printable
 
 if TYPE_CHECKING:
     from kit.case.case import Case
-    from kit.i18n import Lang
 
 
 TEXTS: Final = labels("cli")["evidence"]
@@ -107,8 +104,7 @@ def report(evidence: Path, out: Path, cause: str, opens: bool, redact: bool, **c
         click.launch(str(page))
 
 
-def written(case: Case, rows: list[tuple[str, Any]], out: Path) -> None:
-    """Print what was counted, and where the files are."""
+def written(case: "Case", rows: list[tuple[str, Any]], out: Path) -> None:
     from kit.report.console import table
 
     shared.say(table([(name, f"{value:,}" if isinstance(value, int) else str(value)) for name, value in rows]))

@@ -1,7 +1,5 @@
 """What all commands share: options, opening a case, refusals in one line, exit codes."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import resource
@@ -11,7 +9,7 @@ import socket
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Final, NoReturn
@@ -20,14 +18,11 @@ import click
 
 from kit.cli import BUG, CONDITION, DAMAGED, NOTHING_MATCHES
 from kit.evidence.remote import is_remote
-from kit.i18n import Filled, Sentence, T, labels, printable
+from kit.i18n import Filled, Lang, Sentence, T, labels, printable
 from kit.interrupts import Interrupts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from kit.case.case import Case
-    from kit.i18n import Lang
 
 STDIO = "-"
 """Standard input or output, wherever a file is taken."""
@@ -181,12 +176,11 @@ def answer(text: Any, value: Any, json_file: Path | None) -> None:
 
 
 def nothing_matches(sentence: Sentence, lang: Lang) -> NoReturn:
-    """Exit because what was asked for is not in the evidence."""
     click.echo(printable(sentence.render(lang)), err=True)
     sys.exit(NOTHING_MATCHES)
 
 
-def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> Case:
+def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> "Case":
     """Open the case, or exit with one line that names the path."""
     import kit
     from kit.case import output
@@ -229,7 +223,7 @@ def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> C
     return case
 
 
-def read_ahead(case: Case) -> None:
+def read_ahead(case: "Case") -> None:
     """Begin to read the records in the background, if there are any, while what examines the case is imported."""
 
     def read() -> None:

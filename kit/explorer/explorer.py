@@ -1,7 +1,5 @@
 """`kit.explore(case)`: linked views, and what is selected in them as Python values."""
 
-from __future__ import annotations
-
 import datetime as dt
 import difflib
 import functools
@@ -32,7 +30,7 @@ STEPS: Final = 160
 BY: Final[dict[Part, str]] = {"entries": "level", "records": "stage"}
 
 
-def explore(case: Case, *, interactive: bool = True, message: str = "", **selected: Any) -> Explorer:
+def explore(case: Case, *, interactive: bool = True, message: str = "", **selected: Any) -> "Explorer":
     """Return linked views over the logs, records, lag and host metrics of a case, narrowed by what is `selected`.
 
     `interactive`: False for charts and tables without widgets. `message`: an id or business key; shows the time from a
@@ -86,7 +84,6 @@ class Explorer:
         return rows.assign(**{time: pd.to_datetime(rows[time], utc=True)})
 
     def spark(self, part: Part) -> DataFrame:
-        """Return all selected `entries` or `records` as a Spark DataFrame."""
         whole = self.case.logs if part == "entries" else self.case.records
         if self.selection == Selection():
             return whole
@@ -120,7 +117,7 @@ class Explorer:
         return self.widget.follow(draw) if self.interactive else draw()
 
     @functools.cached_property
-    def widget(self) -> View:
+    def widget(self) -> "View":
         """The widget itself: its charts, menus and chips set `selection`, and follow it."""
         return View(self)
 
@@ -333,7 +330,6 @@ class View(ipywidgets.VBox):
         return [menu, self._drawn(draw)]
 
     def _table(self, part: Part) -> Any:
-        """Return the first selected rows; a place among them opens, where the explorer can open one."""
         if self.explorer.linked:
             linked = self.explorer.linked(self.explorer.table(part))
             self._follow.append(lambda: linked.fill(self.explorer.table(part)))

@@ -5,8 +5,6 @@ The copies are workspace tables: written once, cut by the times of the case, eac
 filtered and counted; the texts of the rows that are shown are read from the files.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import functools
 import hashlib
@@ -15,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Self
 
 import attrs
 import numpy as np
@@ -122,14 +120,13 @@ class Selection:
         return chosen.to_numpy(bool)
 
     def keep(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return the selected rows of any table; see `mask`."""
         return frame[self.mask(frame)]
 
-    def toggled(self, field: str, value: str) -> Selection:
+    def toggled(self, field: str, value: str) -> Self:
         """Return the selection with a value of a field added, or left out if it is there."""
         values = getattr(self, field)
         changed = [v for v in values if v != value] if value in values else [*values, value]
-        return Selection(**{**self.as_dict(), field: changed})
+        return type(self)(**{**self.as_dict(), field: changed})
 
 
 VALUES: Final = tuple(field.name for field in attrs.fields(Selection) if field.name not in ("since", "until", "text"))
@@ -186,7 +183,6 @@ class Narrow:
         return first.astype({file: object}).merge(texts, on=[file, place], how="left")
 
     def _read(self, columns: list[str], wanted: list[pc.Expression]) -> pd.DataFrame:
-        """Return columns of the rows that meet one of these conditions."""
         if not len(self.frame):  # no files either
             return pd.DataFrame(columns=columns, dtype=object)
         source = ds.dataset(self.folder, format="parquet")

@@ -1,7 +1,4 @@
-"""Many incidents together: their history, similar incidents and why, an index page.
-
-Reads the findings.json that `report` and `triage --json` write; no evidence, no Spark.
-"""
+"""Many incidents together, from the findings.json that `report` and `triage --json` write: no evidence, no Spark."""
 
 from kit.incidents.history import History, Incident, read, start
 

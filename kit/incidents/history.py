@@ -4,8 +4,6 @@ what changed; and as an index page over their reports: offline, searchable, one 
 The likeness is the shared weight of traits by the weight of all (a weighted Jaccard index): 1 for the same findings.
 """
 
-from __future__ import annotations
-
 import contextlib
 import datetime as dt
 import json
@@ -146,7 +144,7 @@ def read(folder: str | Path) -> tuple[list[Incident], list[Filled]]:
     return sorted(incidents, key=lambda one: (one.began or last, one.name)), unread
 
 
-def start(folder: str | Path, lang: Lang = "en", interactive: bool = True) -> History:
+def start(folder: str | Path, lang: Lang = "en", interactive: bool = True) -> "History":
     """Read every findings.json below a folder; anything but a folder counts as unreadable."""
     from kit.notebook import prose
     from kit.notebook.inquiry import locate
@@ -201,7 +199,6 @@ class History:
         return frame.sort_values(["likeness", "name"], ascending=[False, True], ignore_index=True)
 
     def overview(self) -> Table:
-        """Return one row for each incident."""
         rows = []
         for one in self.incidents:
             suspected = [f["cause"] for f in one.with_verdict("suspected") if f.get("kind") == "root_cause"]
@@ -211,7 +208,6 @@ class History:
         return self._table(pd.DataFrame(rows, columns=pd.Index(columns)), SAYS["overview"])
 
     def chart(self) -> Chart:
-        """Chart which cause struck when."""
         return overview.occurrences(self.findings[self.findings["kind"] == "root_cause"], self.lang)
 
     def known_before(self) -> Table:
@@ -243,7 +239,6 @@ class History:
         return self._table(frame, caption)
 
     def not_read(self) -> Table:
-        """Return the files that are not a findings.json or could not be read."""
         frame = pd.DataFrame({"file": [sentence.render(self.lang) for sentence in self.unread]})
         return self._table(frame, SAYS["unread"])
 

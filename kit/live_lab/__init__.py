@@ -1,10 +1,4 @@
-"""The live lab: reproduce an incident on stock RocketMQ processes on loopback, with its logs and stores as an evidence
-folder.
+"""The live lab: reproduce an incident on stock RocketMQ processes on loopback, with its logs and stores as evidence.
 
-    from kit.live_lab import run, scenario
-    done = run.run(scenario.find("half-topic-blowup"), Path("out/lab/1"))
-    done.evidence
-
-Needs Java 17, `javac` and Maven. Nothing is started before `run` is called; everything is stopped when it returns or
-raises.
+Needs Java 17, `javac` and Maven. Nothing is started before `run.run` is called, and nothing is left when it ends.
 """

@@ -55,7 +55,6 @@ class Cluster:
 
 
 def settings(release: Version, own: Mapping[str, str]) -> dict[str, str]:
-    """Return the broker's settings, those of the scenario over those of every lab broker."""
     values = {**SETTINGS, **own}
     if release < OLD_SPELLING:
         values["mapedFileSizeCommitLog"] = values.pop("mappedFileSizeCommitLog")

@@ -46,7 +46,6 @@ def start(
 
 
 def scenarios(lang: Lang = "en") -> Table:
-    """Return the scenarios that can be run, with their releases."""
     rows = [(one.name, one.broker, one.client, one.title.in_(lang)) for one in SCENARIOS.values()]
     frame = pd.DataFrame(rows, columns=pd.Index(["scenario", "broker", "client", " "]))
     return Table(frame, SAYS["exists"], lang=lang)

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 from typing import Final, Literal
 
+from kit import data
 from kit.evidence import disk, workspace
 from kit.i18n import Filled, T, labels
 from kit.rocketmq.versions import Version
@@ -23,11 +24,6 @@ STAND_IN: Final = Version.parse("5.3.3")
 JAVA: Final = Path(__file__).parent / "java"
 OLDEST: Final = Version.parse("4.5.0")
 LEAST_JAVA: Final = 11
-POM: Final = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
-<groupId>lab</groupId><artifactId>lab</artifactId><version>1</version><dependencies>
-{dependencies}
-</dependencies></project>
-"""
 DEPENDENCY: Final = "<dependency><groupId>org.apache.rocketmq</groupId><artifactId>rocketmq-{artifact}</artifactId><version>{version}</version></dependency>"
 PATIENCE: Final = 600
 """Seconds for one Maven call: it fetches about 50 MB, perhaps over a slow connection."""
@@ -91,7 +87,8 @@ def _jars(folder: Path, side: Side, version: Version) -> Path:
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
     dependencies = "\n".join(DEPENDENCY.format(artifact=artifact, version=version) for artifact in SIDES[side][0])
-    (part / "pom.xml").write_text(POM.format(dependencies=dependencies), encoding="utf-8")
+    pom = data.text("live_lab/pom.xml").format(dependencies=dependencies)
+    (part / "pom.xml").write_text(pom, encoding="utf-8")
     # Without test libraries and other modules' jars: the same as a distribution's lib folder.
     goal = ["dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={part / 'jars'}"]
     _run(["mvn", "-B", "-q", *goal], part, ERRORS["no_jars"], version)

@@ -1,7 +1,5 @@
 """Java processes of one lab: started in their own process groups, paused, and ended by id however the lab ends."""
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import os
@@ -45,17 +43,14 @@ class Host:
         return self.process.poll() is None
 
     def last_words(self) -> str:
-        """Return the last line it printed, for an error message."""
         lines = self.output.read_text(errors="replace").strip().splitlines() if self.output.exists() else []
         return lines[-1][:200] if lines else "-"
 
-    def ended(self, name: str = "") -> LabError:
-        """Return the error that it exited by itself."""
+    def ended(self) -> LabError:
         code, said = self.process.returncode, self.last_words()
-        return LabError(ERRORS["ended"].say(name=name or self.name, code=code, said=said))
+        return LabError(ERRORS["ended"].say(name=self.name, code=code, said=said))
 
     def done(self) -> bool:
-        """Whether an application printed that its work is over."""
         return self.output.exists() and "DONE" in self.output.read_text(errors="replace").splitlines()
 
 

@@ -156,7 +156,7 @@ class _Live:
             if host.running:
                 continue
             if not ("crash" in app and host.process.returncode == CRASHED):
-                raise host.ended(folder)
+                raise host.ended()
             self.hosts[folder] = self._start(folder, app | {"first": str(int(app["crash"]) + 1), "crash": "-1"})
 
     def _look(self, number: int) -> None:
@@ -183,7 +183,6 @@ class _Live:
 
 
 def _commands(lab: cluster.Cluster, scenario: Scenario, folder: Path) -> dict[str, Sequence[str]]:
-    """Return the mqadmin commands to run on the broker's host: {file: arguments}."""
     names, broker = ["-n", lab.namesrv], ["-b", lab.address]
     commands: dict[str, Sequence[str]] = {
         "clusterList.txt": ["clusterList", *names],

@@ -106,7 +106,6 @@ class Inquiry:
 
     @property
     def spark(self) -> SparkSession:
-        """The session of the case, with every table as a temp view."""
         return self.case.spark
 
     def sql(self, text: str, /, **values: Any) -> DataFrame:
@@ -295,7 +294,6 @@ class Inquiry:
         return self._linked(places.place(self.case, said))
 
     def trace(self, id: str) -> Any:  # noqa: A002 - as in `kit.trace`
-        """Show the life of a message."""
         return self._linked(places.traced(self.case, id))
 
     def note(self, text: str, about: Any = None, who: str = "") -> Table:

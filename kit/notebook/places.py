@@ -128,7 +128,6 @@ def _lineage(case: Case, key: str, offset_msg_id: str) -> Table:
 
 
 def traced(case: Case, id: str) -> View:  # noqa: A002 - as in `kit.trace`
-    """Return the life of a message."""
     life = trace(case, id)
     parts = (
         (messages.copies, life["records"]), (messages.deliveries, life["handled"]),
@@ -244,7 +243,6 @@ class Trail:
         self._below.children = (back, *widgets)
 
     def parts(self, place: View) -> list[Any]:
-        """Return the widgets of a place or a life."""
         import ipywidgets
 
         parts = [ipywidgets.Output(outputs=controls.outputs(place.charts))] if place.charts else []

@@ -1,7 +1,5 @@
 """What notebook 90 shows: what the kit found and what the team knows. `rmq-kit postmortem` makes it a page."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
@@ -41,7 +39,7 @@ def start(
     interactive: bool = True,
     notes_path: str | Path = "",
     options: Mapping[str, Any] | None = None,
-) -> Postmortem:
+) -> "Postmortem":
     """Triage the evidence and read the notes. If these do not exist, an example is written; empty: no notes.
 
     Raise `BadNotes`, `FileNotFoundError`, `WorkspaceInside` (notes inside the evidence: nothing is ever written there).
@@ -150,7 +148,6 @@ class Postmortem:
         return self._table(rows, verdict, "cause", "holds", "claim", "place", "quote")
 
     def pictures(self) -> Answer:
-        """Return the most useful chart of each confirmed cause."""
         wanted = [CHARTS[f["cause"]] for f in self.findings() if f["cause"] in CHARTS]
         drawn = (self.inquiry.draw(chart, name) for name, chart in wanted)
         return Answer(pd.DataFrame(), tuple(each for each in drawn if not isinstance(each, Answer)), "")
@@ -169,7 +166,6 @@ class Postmortem:
         return self._table(rows, "actions", "what", "owner", "due", "kind", "ticket")
 
     def inputs(self) -> Table | Answer:
-        """Return every file that went into this, with its hash."""
         files = [(f["file"], f["kind"], f["bytes"], f["sha256"]) for f in self.inquiry.findings["evidence"]["files"]]
         if self.team.path.is_file():
             raw = self.team.path.read_bytes()

@@ -45,8 +45,7 @@ def listen(who: str, **hooks: Callable[..., None]) -> dict[str, Callable[..., No
 def speak(book: str, lang: Lang, interactive: bool = True) -> None:
     """From now on show the text between two code cells in `lang` below the first of them; that up to here at once.
 
-    `book`: how the notebook's name begins. A page made of it can draw charts from here on, and is dark in a dark
-    window.
+    `book`: how the notebook's name begins. A page made of it draws charts from here on, and is dark in a dark window.
     """
     if shell() is None:
         return

@@ -58,6 +58,8 @@ MENTIONED: Final = [
     for row in _DATA["mentioned"]
 ]
 """(kind of name, in what, the form of one)."""
+NOBODYS: Final = re.compile(_DATA["nobodys"])
+"""Cells of tables that name nobody."""
 KEPT: Final = {name: frozenset(fields.split()) for name, fields in _DATA["kept"].items()}
 """Fields of findings and of figures whose values stay."""
 

@@ -31,14 +31,10 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 KINDS: Final = labels("redaction")["kinds"]
 TOKEN: Final = re.compile(r"[A-Za-z0-9_]+|[^\W\x00-\x7f]+")
-PSEUDONYMOUS: Final = tuple(
-    ipaddress.ip_network(net)
-    for net in ("100.64.0.0/10", "127.0.0.0/8", "2001:db8::/32", "::/127", "0.0.0.0/32", "255.0.0.0/8")
-)
-"""Where pseudonyms of addresses come from, and addresses that every host has."""
 
 _DATA: Final = data.read("redaction/leaks.yaml", dict[str, Any])
 _FORMS: Final = {name: re.compile(form) for name, form in _DATA["forms"].items()}
+_NOBODYS: Final = [ipaddress.ip_network(net) for net in _DATA["nobodys"]]
 _FILES: Final = {name: re.compile(form) for name, form in _DATA["files"].items()}
 
 
@@ -95,7 +91,7 @@ def of(case: Case, files: Iterable[Path], more: Iterable[str], own: Callable[[st
 
 
 def _is_nobodys(ip: Address) -> bool:
-    return any(ip in net for net in PSEUDONYMOUS)
+    return any(ip in net for net in _NOBODYS)
 
 
 def _address(text: str) -> Address | None:

@@ -1,7 +1,5 @@
 """A report with pseudonyms of every name, address, key and path, made and checked in the workspace before it leaves."""
 
-from __future__ import annotations
-
 import datetime as dt
 import ipaddress
 import re
@@ -26,7 +24,7 @@ from kit.evidence import disk
 from kit.evidence import workspace as ws
 from kit.i18n import Lang, labels, on_clock
 from kit.redaction import leaks, ordinary
-from kit.redaction.forms import HEX, MENTIONED, QUAD, SPELLED, WORD
+from kit.redaction.forms import HEX, MENTIONED, NOBODYS, QUAD, SPELLED, WORD
 from kit.redaction.ordinary import is_ambiguous, is_ordinary
 from kit.redaction.redactor import GONE, Redactor, host, mapped
 from kit.report import build, notebooks, write
@@ -143,13 +141,6 @@ LISTED: Final = "; "
 _WHERE: Final = data.read("redaction/names.yaml", list[tuple[str, str]])
 """(kind of name, what is selected)."""
 PRINTED: Final = "(select explode(values) as (name, value) from events)"
-_NOBODYS: Final = re.compile(
-    # Amounts and counts, and times as seconds or milliseconds since 1970; longer numbers are accounts and telephones.
-    r"[-+]?\d{1,6}%?|[-+]?[\d,]*\.\d+%?|1\d{9}|1\d{12}|"
-    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}[T ]?[\d:.,+Z -]*|\d{1,2}:\d{2}(:\d{2})?[.,\d]*|"
-    rf"{HEX.pattern}|[A-Z][A-Z0-9_]*|(?i:null|none|true|false|nan)"
-)
-"""Cells of tables that name nobody: numbers, times, ids (which have their own form), constants such as `SEND_OK`."""
 
 
 def redactor_of(case: Case, shown: Iterable[Any], paths: Iterable[str]) -> Redactor:
@@ -223,7 +214,7 @@ def _plain(value: str, kind: str) -> Iterator[tuple[str, str]]:
             if re.fullmatch(r"[A-Za-z][\w.-]*", name):
                 yield from _plain(name, "host")
     elif kind == "cell":
-        if not (_NOBODYS.fullmatch(text) or is_ambiguous(text) or text.startswith(ordinary.VENDORS)):
+        if not (NOBODYS.fullmatch(text) or is_ambiguous(text) or text.startswith(ordinary.VENDORS)):
             yield from _plain(text, "value")
     else:
         for prefix in (names.RETRY_PREFIX, names.DLQ_PREFIX, names.LMQ_PREFIX):

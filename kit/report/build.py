@@ -1,8 +1,4 @@
-"""Put a report or a postmortem together: triage → findings.json, tables, notebooks → the page. manifest.json says what
-went into it, run.json what differs from run to run.
-"""
-
-from __future__ import annotations
+"""Put a report or a postmortem together: triage → findings.json, tables, notebooks → the page, manifest and run.json."""
 
 import datetime as dt
 import hashlib

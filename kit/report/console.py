@@ -61,7 +61,6 @@ def command(program: str, evidence: str, options: Mapping[str, Any]) -> str:
 
 
 def decoded(info: IdInfo | BadId, lang: Lang) -> str:
-    """Return a block for an id, one line for an invalid one."""
     if isinstance(info, BadId):
         return printable(rendered(info.sentence, lang))
     named = [(FIELDS[name].in_(lang) if name in FIELDS else name, value) for name, value in fields(info)]

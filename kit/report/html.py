@@ -227,7 +227,6 @@ def _timeline(tables: Mapping[str, pd.DataFrame], findings: Sequence[View], lang
 
 
 def summaries(views: Sequence[Mapping[str, Any]], caption: str, lang: Lang) -> dict[str, Any] | None:
-    """Return the causes with the reason of their verdict."""
     heads = {name: PAGE[name] for name in ("cause", "reason")}
     frame = pd.DataFrame([(v["title"], v["summary"]) for v in views], columns=pd.Index(list(heads)))
     return rows_of(frame, PAGE[caption], lang, heads)

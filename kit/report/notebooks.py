@@ -72,7 +72,6 @@ def parameterised(notebook: nbformat.NotebookNode, parameters: Mapping[str, Any]
 
 
 def code(parameters: Mapping[str, Any]) -> str:
-    """Return the source of the cell that sets parameters."""
     from papermill.translators import PythonTranslator
 
     return str(PythonTranslator.codify(dict(parameters)))
@@ -193,9 +192,8 @@ class Story:
 def story(path: Path, verdicts: Mapping[str, str] | None = None, shift: int = 2) -> Story:
     """Read an executed notebook; code and foreign HTML are left out, and what comes with the reader's own queries.
 
-    `verdicts`: {cause: verdict}; text about the documented case (`rmq-kit: {"documented": true}` in its metadata) is
-    left out unless the cause is confirmed: nobody shall take it for this one's. `shift`: levels by which headings are
-    lowered.
+    `verdicts`: {cause: verdict}; text about the documented case (`documented` in its metadata) is left out unless the cause
+    is confirmed: nobody shall take it for this one's. `shift`: levels by which headings are lowered.
     """
     notebook = read(path)
     about = notebook.metadata.get(KIT, {})

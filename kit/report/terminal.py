@@ -36,7 +36,6 @@ ALIKE: Final = 0.85
 
 
 def heads(lang: Lang, names: Mapping[str, T], *chosen: str) -> list[str]:
-    """Return headings by their names."""
     return [names[name].in_(lang) for name in chosen]
 
 

@@ -4,8 +4,6 @@ A cell that a spreadsheet would run as a formula gets an apostrophe in front (OW
 tables control and bidi characters are spelled out too. `decode` and `logs` export the evidence itself and keep them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -45,7 +43,7 @@ def csv(frame: pd.DataFrame, path: Path) -> None:
     )
 
 
-def _counts(column: pd.Series[float]) -> bool:
+def _counts(column: "pd.Series[float]") -> bool:
     """Return whether a column holds whole numbers that pandas stores as floats only because some are unknown."""
     known = column.dropna()
     return 0 < len(known) < len(column) and bool((known.abs() < 1 << 53).all() and (known % 1 == 0).all())

@@ -1,8 +1,5 @@
 """Training labs: questions that follow an investigation, wrong turns included; the evidence answers them.
 
-    kit.lab.open(80, "sample_data/half-topic-blowup.tar.zst")
-    kit.lab.check("80-3", "producer")
-
 A question is named `LAB-NUMBER`. Every call works on the lab opened last under that number in this process.
 """
 

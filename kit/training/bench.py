@@ -70,7 +70,6 @@ class Bench:
         return Table(frame, SAYS["files"], lang=self.lang)
 
     def topics(self, n: int = 1) -> Table:
-        """Return how many records each topic holds."""
         return self._query(n, data.text("training/topics.sql"), SAYS["topics"])
 
     def warnings(self, n: int = 1, most: int = 15) -> Table:
@@ -88,7 +87,6 @@ class Bench:
         return self._query(n, query, SAYS["records"], most=most)
 
     def sql(self, text: str, n: int = 1) -> Table:
-        """Return the answer to a query over the tables of the evidence."""
         return self._query(n, text, "")
 
     def _query(self, n: int, query: str, caption: Any, **values: Any) -> Table:
@@ -104,8 +102,7 @@ def evidences(
 ) -> list[Path]:
     """Return the evidence of a lab; for one on several sets those named, or `most` archives drawn from a folder.
 
-    The order is by a hash of draw number and content: the same for everybody, and it gives nothing away.
-    Raise `FileNotFoundError`.
+    In the order of a hash of draw and content, which gives nothing away. Raise `FileNotFoundError`.
     """
     if not isinstance(evidence, str | Path):
         return [notebook.locate(one) for one in evidence]

@@ -45,7 +45,6 @@ OWN: Final = frozenset({MARKER, STATE})
 
 
 def default(roots: Sequence[Path]) -> Path:
-    """Return the default state folder of a watch over these folders."""
     name = hashlib.sha256("\0".join(sorted(str(root.resolve()) for root in roots)).encode("utf-8", "surrogateescape"))
     return default_base() / "watch" / name.hexdigest()[:16]
 

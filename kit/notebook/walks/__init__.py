@@ -70,7 +70,6 @@ def _absent(case: Case, evidence: str) -> Sentence:
 
 
 def _filled(case: Case, so: str, rows: pa.Table | pd.DataFrame) -> dict[str, Any]:
-    """Return what a query over the rows of an answer says."""
     table = rows if isinstance(rows, pa.Table) else pa.Table.from_pandas(rows, preserve_index=False)
     numbered = table.append_column("nth", pa.array(range(len(rows))))
     local(case.session, numbered).createOrReplaceTempView("answer")
