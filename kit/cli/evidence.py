@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from kit.cli import shared
-from kit.i18n import Lang, labels, printable
+from kit.i18n import Lang, labels
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -92,7 +92,7 @@ def report(evidence: Path, out: Path, cause: str, opens: bool, redact: bool, **c
     known = {each.slug: each.kind for each in causes.discover()}
     if cause not in {"auto", *known, *PROBLEMS}:
         roots = [slug for slug, kind in known.items() if kind == "root_cause"]
-        raise shared.Refusal(TEXTS["no_cause"].say(cause=printable(cause), roots=roots).render(chosen["lang"]))
+        raise shared.Refusal(TEXTS["no_cause"].say(cause=cause, roots=roots))
     case = shared.open_case(evidence, out, **chosen)
     shared.read_ahead(case)
     writer = importlib.import_module("kit.redaction.report" if redact else "kit.report.build")
@@ -108,7 +108,7 @@ def written(case: "Case", rows: list[tuple[str, Any]], out: Path) -> None:
     from kit.report.console import table
 
     shared.say(table([(name, f"{value:,}" if isinstance(value, int) else str(value)) for name, value in rows]))
-    click.echo(TEXTS["written"].say(path=printable(str(out))).render(case.lang), err=True)
+    shared.note(TEXTS["written"].say(path=out))
 
 
 @click.command(cls=shared.OnEvidence)
@@ -160,14 +160,14 @@ def trace(evidence: Path, ids: tuple[str, ...], json_file: Path | None, **chosen
     given = [piped if each == shared.STDIO else each for each in ids]
     wanted = [line for each in given for line in each.split("\n") if line.strip()]
     if not wanted:
-        raise shared.Refusal(TEXTS["no_id"].render(chosen["lang"]))
+        raise shared.Refusal(TEXTS["no_id"])
     case = shared.open_case(evidence, **chosen)
     lives = kit.traces(case, wanted)
     single = len(wanted) == 1
     text = console.life(lives[0], case.lang) if single else console.lives(lives, case.lang)
     shared.answer(text, lives[0] if single else lives, json_file)
     if not any(life[kind] for life in lives for kind in ("records", "ops", "handled", "traces", "mentions")):
-        shared.nothing_matches(TEXTS["no_copy"].say(ids=", ".join(wanted[:4])), case.lang)
+        shared.nothing_matches(TEXTS["no_copy"].say(ids=", ".join(wanted[:4])))
 
 
 @click.command(cls=shared.OnEvidence)
@@ -188,7 +188,7 @@ def cut(evidence: Path, out: Path, topic: str | None, ids: tuple[str, ...], **ch
     chosen_by = ("records",) if topic or ids else ("records", "entries") if since or until else ()
     asked = [count for name in chosen_by if isinstance(count := counts.get(name), tuple)]
     if asked and not any(kept for kept, _ in asked):
-        shared.nothing_matches(TEXTS["no_record"].say(out=str(out)), case.lang)
+        shared.nothing_matches(TEXTS["no_record"].say(out=out))
 
 
 @click.command(cls=shared.OnEvidence)

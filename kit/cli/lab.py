@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import click
 
-from kit.cli.shared import PATH, Refusal, at_workspace, in_language, open_case, said
-from kit.i18n import Lang, labels, printable
+from kit.cli.shared import PATH, Refusal, at_workspace, in_language, open_case, user_errors
+from kit.i18n import Lang, labels
 
 TEXTS: Final = labels("cli")["lab"]
 OVER: Final = labels("cli")["lab over"]
@@ -46,20 +46,17 @@ def run(scenario: str, lang: Lang, **chosen: Any) -> None:
       rmq-kit lab run half-topic-blowup --client 4.6.1
       rmq-kit lab run healthy --broker 5.1.4 --client 4.9.4 --out out/healthy-5
     """
-    jars, running, scenarios, view = (_lab(name, lang) for name in ("jars", "run", "scenario", "watch"))
+    jars, running, scenarios, view = (_lab(name) for name in ("jars", "run", "scenario", "watch"))
     try:
         one = scenarios.find(scenario, lang, fixed=chosen["fixed"])
     except KeyError as error:
-        raise Refusal(printable(str(error.args[0]))) from None
+        raise Refusal(error.args[0]) from None
     folder = chosen["out"] or Path("out", "lab", f"{one.name}-{time.strftime('%Y%m%d-%H%M%S')}")
     try:
-        done = running.run(one, folder, chosen["broker"], chosen["client"], view.watching(one, lang))
-    except jars.LabError as error:
-        raise Refusal(printable(error.sentence.render(lang))) from None
-    except ValueError as error:
-        raise Refusal(printable(said(error))) from None
+        with user_errors(jars.LabError, ValueError):
+            done = running.run(one, folder, chosen["broker"], chosen["client"], view.watching(one, lang))
     except KeyboardInterrupt:
-        raise Refusal(TEXTS["interrupted"].say(path=printable(str(folder))).render(lang)) from None
+        raise Refusal(TEXTS["interrupted"].say(path=folder)) from None
     texts = {name: str(getattr(done, name)) for name in ("broker", "client", "evidence")}
     click.echo(TEXTS["ran"].say(name=one.name, seconds=done.seconds, over=OVER[done.over], **texts).render(lang))
     if chosen["broker"] is None and chosen["client"] is None:
@@ -72,13 +69,13 @@ def run(scenario: str, lang: Lang, **chosen: Any) -> None:
     click.echo(terminal.verdicts(kit.triage(case), lang))
 
 
-def _lab(module: str, lang: Lang) -> Any:
+def _lab(module: str) -> Any:
     """Return a module of the live lab, which a source tree has and the installed package has not."""
     try:
         return importlib.import_module(f"kit.live_lab.{module}")
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("kit.live_lab"):
-            raise Refusal(TEXTS["not_here"].render(lang)) from None
+            raise Refusal(TEXTS["not_here"]) from None
         raise
 
 
@@ -86,5 +83,5 @@ def _lab(module: str, lang: Lang) -> Any:
 @in_language
 def list_(lang: Lang) -> None:
     """List the scenarios: name, releases, what happens."""
-    for one in _lab("scenario", lang).SCENARIOS.values():
+    for one in _lab("scenario").SCENARIOS.values():
         click.echo(f"{one.name:30} {one.broker} / {one.client}   {one.title.in_(lang)}")

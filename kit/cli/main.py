@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from kit.cli import BUG, INTERRUPTED, evidence, lab, offline, watch
-from kit.cli.shared import Refusal, declared, leave, spoken
+from kit.cli.shared import Refusal, declared, leave, note, spoken
 from kit.i18n import labels, printable
 
 PLACES = (
@@ -27,14 +27,14 @@ class Kit(click.Group):
             super().invoke(ctx)
             leave(ctx)
         except (KeyboardInterrupt, click.Abort):
-            click.echo(TEXTS["stopped"].in_(spoken()), err=True)
+            note(TEXTS["stopped"])
             ctx.exit(INTERRUPTED)
         except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
             raise
         except Exception as error:
             line = refused(error, ctx)
             if line is not None:
-                raise Refusal(printable(line)) from None
+                raise Refusal(line) from None
             click.echo(bug(error, ctx), err=True)
             ctx.exit(BUG)
 

@@ -33,7 +33,7 @@ def msgid(ids: tuple[str, ...], near: str | None, lang: Lang) -> None:
     try:
         about = iso(near) if near else None
     except ValueError:
-        raise shared.Refusal(TEXTS["bad_date"].say(text=printable(near or "")).render(lang)) from None
+        raise shared.Refusal(TEXTS["bad_date"].say(text=near)) from None
     every = list(decode_each(ids, about))
     click.echo("\n".join(console.decoded(each, lang) for each in every))
     if any(isinstance(each, BadId) for each in every):
@@ -63,13 +63,13 @@ def size(body: int, topic: str, lang: Lang, **chosen: Any) -> None:
     pairs = [item.partition("=") for item in (*chosen.pop("properties"), *chosen.pop("more"))]
     wrong = next((name for name, equals, _ in pairs if not (name and equals)), None)
     if wrong is not None:
-        raise shared.Refusal(TEXTS["bad_property"].say(text=printable(wrong)).render(lang))
+        raise shared.Refusal(TEXTS["bad_property"].say(text=wrong))
     set_ = {name: value for name, _, value in pairs}
     given = [chosen.pop(name) for name in ("broker", "client")]
     with shared.user_errors(ValueError):
         release, sender = (Version.parse(text) if text is not None else None for text in given)
     for old in (v for v in (release, sender) if v is not None and v < OLDEST):
-        raise shared.Refusal(TEXTS["too_old"].say(version=str(old), oldest=str(OLDEST)).render(lang))
+        raise shared.Refusal(TEXTS["too_old"].say(version=str(old), oldest=str(OLDEST)))
     common = {name: value for name, value in chosen.items() if value is not None}
     producer_group = set_.pop("PGROUP", None)
     spec = sizes.rewrites(
@@ -100,7 +100,7 @@ def compare(before: Path, after: Path, lang: Lang) -> None:
     """Show which verdicts and figures changed between two findings.json."""
     from kit.report.compare import compare, render
 
-    click.echo(render(compare(_findings(before, lang), _findings(after, lang)), lang))
+    click.echo(render(compare(_findings(before), _findings(after)), lang))
 
 
 @click.command()
@@ -113,18 +113,18 @@ def gallery(folder: Path, lang: Lang) -> None:
     try:
         click.echo(pages.write(folder, lang))
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise shared.Refusal(f"{printable(str(folder))}: {TEXTS['no_folder'].in_(lang)}") from error
+        raise shared.Refusal(f"{folder}: {TEXTS['no_folder'].in_(lang)}") from error
 
 
-def _findings(path: Path, lang: Lang) -> dict[str, Any]:
+def _findings(path: Path) -> dict[str, Any]:
     from kit.report.compare import is_findings
 
     if not path.exists():
-        raise shared.Refusal(shared.TEXTS["not_there"].say(path=printable(str(path))).render(lang))
+        raise shared.Refusal(shared.TEXTS["not_there"].say(path=path))
     with contextlib.suppress(OSError, ValueError):
         if is_findings(document := json.loads(path.read_text(encoding="utf-8"))):
             return dict(document)
-    raise shared.Refusal(TEXTS["not_findings"].say(path=printable(str(path))).render(lang))
+    raise shared.Refusal(TEXTS["not_findings"].say(path=path))
 
 
 @click.group()
@@ -153,7 +153,7 @@ def clean_(workspace: Path | None, lang: Lang) -> None:
 
     click.echo(TEXTS["freed"].say(bytes=ws.clean(workspace)).render(lang))
     if left := ws.every_workspace(workspace):
-        click.echo(TEXTS["in_use"].say(n=len(left)).render(lang), err=True)
+        shared.note(TEXTS["in_use"].say(n=len(left)))
 
 
 @click.command()
@@ -168,39 +168,39 @@ def explain(text: tuple[str, ...], json_file: Path | None, lang: Lang) -> None:
     from kit.explanation.explain import blocks
     from kit.explanation.explain import explain as explained
 
-    if not (rows := explained(_pasted(text, lang), lang)):
+    if not (rows := explained(_pasted(text), lang)):
         raise shared.Refusal(blocks(rows, lang))
     shared.answer(blocks(rows, lang), rows, json_file)
 
 
-def _pasted(text: tuple[str, ...], lang: Lang) -> str:
+def _pasted(text: tuple[str, ...]) -> str:
     """Return the text of a file or of standard input, or the words themselves where they name no file: one that looks like
     the name of a file is said to be none.
     """
     if text in ((), (shared.STDIO,)):
-        return _beginning(shared.STDIO, sys.stdin.buffer if sys.stdin else None, lang)
+        return _beginning(shared.STDIO, sys.stdin.buffer if sys.stdin else None)
     try:
         if len(text) == 1 and text[0] and Path(text[0]).exists():
             with Path(text[0]).open("rb") as file:
-                return _beginning(text[0], file, lang)
+                return _beginning(text[0], file)
     except OSError as error:
         if error.errno not in (errno.ENAMETOOLONG, errno.EINVAL):
-            raise shared.Refusal(f"{printable(text[0])}: {error.strerror}") from None
+            raise shared.Refusal(f"{text[0]}: {error.strerror}") from None
     if len(text) == 1 and FILE_NAME.fullmatch(text[0]):
-        click.echo(shared.TEXTS["not_there"].say(path=printable(text[0])).render(lang), err=True)
+        shared.note(shared.TEXTS["not_there"].say(path=text[0]))
     return ("\n" if any(" " in each for each in text) else " ").join(text)
 
 
-def _beginning(path: str, stream: IO[bytes] | None, lang: Lang) -> str:
+def _beginning(path: str, stream: IO[bytes] | None) -> str:
     """Return the text that a file begins with: that it goes on is said."""
     from kit.explanation.paste import MOST, decoded, unpacked
 
     raw = unpacked(stream.read(MOST + 1) if stream else b"")
     text = decoded(raw)
     if "\0" in text.lstrip("\0")[:1000]:
-        raise shared.Refusal(TEXTS["not_text"].say(path=printable(path)).render(lang))
+        raise shared.Refusal(TEXTS["not_text"].say(path=path))
     if len(raw) > MOST:
-        click.echo(TEXTS["beginning"].say(most=MOST).render(lang), err=True)
+        shared.note(TEXTS["beginning"].say(most=MOST))
     return text
 
 

@@ -18,7 +18,7 @@ import click
 
 from kit.cli import BUG, CONDITION, DAMAGED, NOTHING_MATCHES
 from kit.evidence.remote import is_remote
-from kit.i18n import Filled, Lang, Sentence, T, labels, printable
+from kit.i18n import Filled, Lang, Sentence, T, labels, printable, rendered
 from kit.interrupts import Interrupts
 
 if TYPE_CHECKING:
@@ -35,9 +35,12 @@ PATH = click.Path(path_type=Path)
 
 
 class Refusal(click.ClickException):
-    """Wrong usage: one line, no usage text, exit code 2."""
+    """Wrong usage: one line fit for a terminal, in the user's language, no usage text, exit code 2."""
 
     exit_code = 2
+
+    def __init__(self, line: Sentence | str) -> None:
+        super().__init__(printable(rendered(line, spoken())))
 
     def show(self, file: Any = None) -> None:
         click.echo(self.message, err=True)
@@ -49,7 +52,7 @@ def user_errors(*errors: type[Exception]) -> Iterator[None]:
     try:
         yield
     except errors as error:
-        raise Refusal(printable(said(error))) from None
+        raise Refusal(said(error)) from None
 
 
 def said(error: Exception) -> str:
@@ -80,8 +83,7 @@ class Evidence(click.ParamType):
         path = Path(value)
         # An unset variable gives "", which does not mean the current folder.
         if not str(value) or not path.exists():
-            problem = TEXTS["not_there"].say(path=printable(str(value)) or '""')
-            raise Refusal(problem.render(spoken()))
+            raise Refusal(TEXTS["not_there"].say(path=value or '""'))
         return path
 
 
@@ -104,7 +106,7 @@ def declared() -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError) as error:
-        raise Refusal(f"{path}: {printable(str(error))}") from None
+        raise Refusal(f"{path}: {error}") from None
     if unknown := sorted(values.keys() - DECLARABLE):
         lang: Lang = "zh" if values.get("lang") == "zh" else "en"
         names, known = list(map(printable, unknown)), sorted(DECLARABLE)
@@ -175,8 +177,13 @@ def answer(text: Any, value: Any, json_file: Path | None) -> None:
         disk.write_json(json_file, value)
 
 
-def nothing_matches(sentence: Sentence, lang: Lang) -> NoReturn:
-    click.echo(printable(sentence.render(lang)), err=True)
+def note(sentence: Sentence) -> None:
+    """Print a sentence beside a command's result."""
+    click.echo(printable(sentence.render(spoken())), err=True)
+
+
+def nothing_matches(sentence: Sentence) -> NoReturn:
+    note(sentence)
     sys.exit(NOTHING_MATCHES)
 
 
@@ -195,7 +202,7 @@ def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> "
         output.check(out, chosen["lang"])
     eager, hashes = chosen.pop("eager", True), chosen.pop("hashes", True)
     if eager:
-        java(chosen.get("master"), chosen.get("remote"), chosen["lang"])
+        java(chosen.get("master"), chosen.get("remote"))
     progress = Progress(chosen["lang"], sys.stderr, is_live=sys.stderr is not None and sys.stderr.isatty(), leave=True)
     if progress.is_live:
         progress.begin("reading")
@@ -209,17 +216,16 @@ def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> "
             case.name = STDIO
         recognised = case.unzoned.recognised
     except FileNotFoundError as error:
-        raise Refusal(
-            printable(str(error.strerror) if isinstance(evidence, str) else f"{error.filename}: {error.strerror}")
-        ) from None
+        named = "" if isinstance(evidence, str) else f"{error.filename}: "
+        raise Refusal(f"{named}{error.strerror}") from None
     except ws.WorkspaceUnusable as error:
-        raise Refusal(printable(str(error))) from None
+        raise Refusal(str(error)) from None
     except (ValueError, PermissionError) as error:
-        raise Refusal(printable(said(error) if isinstance(evidence, str) else f"{evidence}: {said(error)}")) from None
+        raise Refusal(said(error) if isinstance(evidence, str) else f"{evidence}: {said(error)}") from None
     if not recognised:
-        line = TEXTS["nothing"].say(path=printable(case.name)).render(chosen["lang"])
+        line = TEXTS["nothing"].say(path=case.name).render(case.lang)
         first = next(iter(case.unzoned.refused), None)
-        raise Refusal(f"{line} ({printable(f'{first.file}: {first.say(case.lang)}')})" if first else line)
+        raise Refusal(f"{line} ({first.file}: {first.say(case.lang)})" if first else line)
     return case
 
 
@@ -234,23 +240,20 @@ def read_ahead(case: "Case") -> None:
         Thread(target=read, daemon=True).start()
 
 
-def java(master: str | None, remote: str | None, lang: Lang) -> None:
+def java(master: str | None, remote: str | None) -> None:
     """Exit with one line if an engine cannot start: below a limit it would abort the process without a word."""
     for limit, option, least, unit in LIMITS:
         if 0 <= (given := resource.getrlimit(limit)[0] // unit) < least:
-            raise Refusal(TEXTS["limit"].say(option=option, given=given, least=least).render(lang))
-    from kit.spark.sessions import JavaMissing, require_java
+            raise Refusal(TEXTS["limit"].say(option=option, given=given, least=least))
+    from kit.spark.sessions import require_java
 
     try:
         if not master and not remote:
             with socket.create_server(("127.0.0.1", 0)) as server:
                 socket.create_connection(server.getsockname(), timeout=5).close()
     except OSError as error:
-        raise Refusal(TEXTS["loopback"].say(why=error.strerror or str(error)).render(lang)) from None
-    try:
-        require_java(master, remote)
-    except JavaMissing as missing:
-        raise Refusal(missing.sentence.render(lang)) from None
+        raise Refusal(TEXTS["loopback"].say(why=error.strerror or str(error))) from None
+    require_java(master, remote)
 
 
 def outside(evidence: Path | str, out: Path | None, refusal: T = TEXTS["out_inside"]) -> None:
@@ -259,7 +262,7 @@ def outside(evidence: Path | str, out: Path | None, refusal: T = TEXTS["out_insi
         return
     here, there = evidence.resolve(), out.resolve()
     if here == there or here in there.parents:
-        raise Refusal(refusal.say(path=printable(str(out))).render(spoken()))
+        raise Refusal(refusal.say(path=out))
 
 
 def leave(ctx: click.Context) -> None:
@@ -272,15 +275,15 @@ def leave(ctx: click.Context) -> None:
     damage = unreadable.of(case)
     case.progress.end()
     if damage:
-        click.echo(TEXTS["damage"].say(n=len(damage)).render(case.lang), err=True)
+        note(TEXTS["damage"].say(n=len(damage)))
     for place in damage[:20]:
         click.echo(f"  {printable(place.sentence)}", err=True)
     if len(damage) > 20:
         click.echo(f"  … +{len(damage) - 20}", err=True)
     if case.failures:
-        names = [printable(failure.what) for failure in case.failures]
+        names = [failure.what for failure in case.failures]
         report = (ctx.meta["out"] or case.workspace.folder) / output.BUG_REPORT
-        click.echo(TEXTS["failed"].say(names=names, path=printable(str(report))).render(case.lang), err=True)
+        note(TEXTS["failed"].say(names=names, path=report))
         sys.exit(BUG)
     condition = ctx.meta.get("condition")
     if condition or damage:

@@ -10,8 +10,8 @@ from typing import Any, Final
 import click
 
 from kit.cli import CONDITION
-from kit.cli.shared import PATH, Refusal, in_language, outside, user_errors
-from kit.i18n import Lang, labels, printable
+from kit.cli.shared import PATH, Refusal, in_language, note, outside, user_errors
+from kit.i18n import Lang, labels
 
 TEXTS: Final = labels("cli")["watch"]
 complain = partial(click.echo, err=True)
@@ -48,7 +48,7 @@ def watch(paths: tuple[Path, ...], lang: Lang, **chosen: Any) -> None:
 
     for path in paths:
         if not path.exists():
-            raise Refusal(TEXTS["no_path"].say(path=printable(str(path))).render(lang))
+            raise Refusal(TEXTS["no_path"].say(path=path))
     folder = chosen["state"] or run.default(paths)
     for place in (folder, chosen["capture"], _file(chosen["alerts"]), _file(chosen["prometheus"])):
         for path in paths:
@@ -56,13 +56,13 @@ def watch(paths: tuple[Path, ...], lang: Lang, **chosen: Any) -> None:
     if (alerts := _file(chosen["alerts"])) is not None and (
         alerts.is_symlink() or (alerts.exists() and not alerts.is_file())
     ):
-        raise Refusal(TEXTS["a_link"].say(path=printable(str(alerts))).render(lang))
+        raise Refusal(TEXTS["a_link"].say(path=alerts))
     run.begin()
     with contextlib.suppress(run.Stopped), run.alone(folder, lang):
         watching = _watch(paths, folder, lang, chosen)
         sender = run.Sender(watching, folder, _outlets(watching, chosen), complain)
         if chosen["prometheus"]:
-            _metrics(sender, chosen["prometheus"], lang)
+            _metrics(sender, chosen["prometheus"])
         run.forever(sender, run.showing(watching, lang), chosen["every"], once=chosen["once"])
         if chosen["once"] and any(episode.severity in run.RANKS for episode in watching.kept.episodes.open):
             sys.exit(CONDITION)
@@ -98,7 +98,7 @@ def _outlets(watching: Any, chosen: dict[str, Any]) -> list[Any]:
     return every
 
 
-def _metrics(sender: Any, target: str, lang: Lang) -> None:
+def _metrics(sender: Any, target: str) -> None:
     """Serve the figures on a port, or write them into a file after each step."""
     from kit.watch import outlets
 
@@ -109,8 +109,8 @@ def _metrics(sender: Any, target: str, lang: Lang) -> None:
     try:
         at = outlets.serve_figures(sender.watch, int(port), address or outlets.LOOPBACK)
     except (OSError, OverflowError) as error:
-        raise Refusal(f"{printable(target)}: {getattr(error, 'strerror', '') or error}") from None
-    click.echo(TEXTS["metrics"].say(where=f"http://{address or outlets.LOOPBACK}:{at}/metrics").render(lang), err=True)
+        raise Refusal(f"{target}: {getattr(error, 'strerror', '') or error}") from None
+    note(TEXTS["metrics"].say(where=f"http://{address or outlets.LOOPBACK}:{at}/metrics"))
 
 
 def _file(target: str | None) -> Path | None:

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from kit import data
 from kit.evidence import disk, workspace
-from kit.i18n import Filled, T, labels
+from kit.i18n import T, labels
 from kit.rocketmq.versions import Version
 from kit.spark import jvm
 
@@ -31,11 +31,7 @@ ERRORS: Final = labels("live_lab")["errors"]
 
 
 class LabError(Exception):
-    """The lab cannot run here; `sentence` is one line for the user."""
-
-    def __init__(self, sentence: Filled) -> None:
-        super().__init__(sentence.render())
-        self.sentence = sentence
+    """The lab cannot run here; its sentence is one line for the user."""
 
 
 def missing() -> str | None:

@@ -193,10 +193,10 @@ def _commands(lab: cluster.Cluster, scenario: Scenario, folder: Path) -> dict[st
         for name, app in scenario.consumers.items():
             commands[f"{command}-{name}.txt"] = [command, *names, "-g", app["group"]]
     if scenario.lookup is not None:
-        commands["queryMsgById.txt"] = ["queryMsgById", *names, "-i", _handled(folder, scenario, scenario.lookup)]
+        handled = _handled(folder, scenario, scenario.lookup)
+        commands["queryMsgById.txt"] = ["queryMsgById", *names, "-i", handled]
         if scenario.lookup == "uniq_key":
             topic = next(app["topic"] for app in scenario.apps.values())
-            handled = _handled(folder, scenario, "uniq_key")
             commands["queryMsgByUniqueKey.txt"] = ["queryMsgByUniqueKey", *names, "-t", topic, "-i", handled]
     return commands
 

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import pandas as pd
+from pyspark.sql import DataFrame, SparkSession
 
 from kit import causes
 from kit.analysis import noise
+from kit.case.case import Case
 from kit.case.progress import Progress
 from kit.causes import look_alikes, release_advice, results, timeline
 from kit.charts import Chart, Table, clean, overview, undrawn
@@ -31,12 +33,8 @@ from kit.tables.queries import catalogue
 from kit.tables.runner import collect
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-    from kit.case.case import Case
     from kit.explorer.explorer import Explorer
     from kit.explorer.selection import Selection
-    from kit.notebook.places import Reference
 
 TEXTS: Final = labels("notebook")["inquiry"]
 VIEWS: Final = labels("notebook")["answers"]
@@ -286,7 +284,7 @@ class Inquiry:
         window = next(((pd.Timestamp(w[0]), pd.Timestamp(w[1])) for w in windows if w), None)
         return overview.coverage(timed, window, self.lang)
 
-    def place(self, said: Reference | str | tuple[str, int]) -> Any:
+    def place(self, said: places.Reference | str | tuple[str, int]) -> Any:
         """Show the line of a reference with 20 lines around it, or the record with all its properties and its copies
         before and after: a reference of findings.json, (file, line), `FILE:LINE` or `FILE @ BYTE`. Raise
         `BadReference`.

@@ -1,6 +1,12 @@
-"""One lab in progress: its questions, the answers given, the replies to them."""
+"""One lab in progress: its questions, the answers given, the replies to them; and how a typed answer is compared with the
+true one: strict about values, lenient about case, signs and units.
+"""
 
+import math
+import re
+import unicodedata
 from collections import defaultdict
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Final, Literal
 
@@ -8,11 +14,11 @@ import attrs
 import pandas as pd
 from markupsafe import escape
 
+from kit import data
 from kit.charts import Table, clean
 from kit.i18n import Lang, T, labels
-from kit.training import compare
 from kit.training.bench import Bench
-from kit.training.lab import Lab, Question, fill, of_lab
+from kit.training.lab import Kind, Lab, Question, fill, of_lab
 
 State = Literal["right", "wrong", "unanswered", "untold"]
 MARKS: Final[dict[State, str]] = {"right": "✓", "wrong": "✗", "unanswered": "…", "untold": "–"}
@@ -141,7 +147,7 @@ class Session:
         """Return the answer from this evidence; None if the evidence does not show it."""
         truth: Any = self.facts.get(self.question(id_).answer)
         self.marks[id_].help.add("given")
-        return truth if compare.single(truth) else ", ".join(truth)
+        return truth if single(truth) else ", ".join(truth)
 
     def check(self, id_: str, given: Any) -> Note:
         """Judge an answer. A placeholder does not count as an attempt."""
@@ -150,7 +156,7 @@ class Session:
         if truth is None:
             mark.state = "untold"
             return Note(self.tell("untold"), "untold")
-        if compare.blank(given):
+        if blank(given):
             if not self.solve:
                 return Note(self.tell("unanswered"), "unanswered")
             given, reply = self.answer(id_), "solved"
@@ -160,33 +166,33 @@ class Session:
             return Note(self.tell(reply, answer=truth, why=self.say(question.explanation)), "right")
         # A right answer stays right, whatever is tried later.
         mark.state = "right" if mark.state == "right" else "wrong"
-        answer = clean(given if compare.single(given) else ", ".join(map(str, given)), 80)
+        answer = clean(given if single(given) else ", ".join(map(str, given)), 80)
         return Note(self.tell("wrong", answer=answer, reason=self.reason(question, given)), "wrong")
 
     def right(self, question: Question, given: Any) -> bool:
         """Return whether an answer is the true one, or names nothing but what is accepted too."""
-        also = set(compare.choices(self.facts.get(question.also, ()), question))
-        accepted = set() < set(compare.choices(given, question)) <= also
-        return accepted or compare.same(given, self.facts[question.answer], question)
+        also = set(choices(self.facts.get(question.also, ()), question))
+        accepted = set() < set(choices(given, question)) <= also
+        return accepted or same(given, self.facts[question.answer], question)
 
     def reason(self, question: Question, given: Any) -> str:
         """Return why an answer is wrong: the misconception behind it if it is a known one."""
-        number, chosen = question.kind in compare.UNITS, set(compare.choices(given, question))
+        is_number, chosen = question.kind in UNITS, set(choices(given, question))
         for slip, feedback in question.slips.items():
-            taken = self.facts.get(slip, compare.number(slip)) if number else slip
+            taken = self.facts.get(slip, number(slip)) if is_number else slip
             if taken is None or self.right(question, taken):
                 continue
-            if compare.same(given, taken, question) if number else compare.word(slip) in chosen:
+            if same(given, taken, question) if is_number else word(slip) in chosen:
                 return self.say(feedback)
         truth = self.facts[question.answer]
-        if number:
-            value = compare.number(given, question.kind)
+        if is_number:
+            value = number(given, question.kind)
             if value is None:
                 return self.tell("no_number", unit=TEXTS["units"][question.kind])
             return self.tell("high" if value > truth else "low")
-        if question.options and not chosen <= {compare.word(option) for option in question.options}:
+        if question.options and not chosen <= {word(option) for option in question.options}:
             return self.tell("no_option", options=list(question.options))
-        out_of_order = question.kind == "order" and chosen == set(compare.choices(truth, question))
+        out_of_order = question.kind == "order" and chosen == set(choices(truth, question))
         return self.tell("out_of_order" if out_of_order else "other")
 
     def scorecard(self) -> Scorecard:
@@ -209,3 +215,63 @@ class Session:
 def _text(finished: str) -> T:
     """Return a finished sentence as a text of a question: its braces are no facts."""
     return T(finished.replace("{", "{{").replace("}", "}}"))
+
+
+# --- comparing answers -------------------------------------------------------------------------------------------------
+
+UNITS: Final = data.read("training/units.yaml", dict[str, dict[str, float]])
+"""By the kind of a number: how many of the plain unit each unit is."""
+_NUMBER: Final = re.compile(r"([+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)\s*([^\d\s.,]\D*)?")
+_LISTED: Final = re.compile(r"[,;/+&、]|\band\b|和|与")
+MOST: Final = 400
+"""Most characters of an answer that are used."""
+
+
+def blank(given: Any) -> bool:
+    """Return whether an answer is a placeholder: None, `...`, empty text or `?`."""
+    return given is None or given is ... or (isinstance(given, str) and _typed(given) in ("", "?", "…", "..."))
+
+
+def number(given: Any, kind: Kind = "count") -> float | None:
+    """Return a typed number in pieces, bytes or seconds; None if it is no number, or of another kind of unit."""
+    if not isinstance(given, str):
+        known = isinstance(given, int | float) or hasattr(given, "item")
+        return float(given) if known and not isinstance(given, bool) and math.isfinite(given) else None
+    # A cut-off text is never read as a number: it would be a different one.
+    hit = _NUMBER.fullmatch(_typed(given).casefold()) if len(given) <= MOST else None
+    # For pieces any word may follow the number: "9 sends".
+    times = UNITS[kind].get((hit[2] or "").strip(), 1.0 if kind == "count" else None) if hit else None
+    value = float(hit[1].replace(",", "")) if hit else math.inf
+    return value * times if times is not None and math.isfinite(value) else None
+
+
+def single(value: Any) -> bool:
+    """Return whether a value is one word or number, not several."""
+    return isinstance(value, str) or not isinstance(value, Iterable)
+
+
+def word(given: Any) -> str:
+    """Return one word normalised: lower case, `-` for everything that is neither letter nor digit."""
+    return re.sub(r"[\W_]+", "-", _typed(str(given)).casefold()).strip("-")
+
+
+def choices(given: Any, question: Question) -> list[str]:
+    """Return the words of an answer in order; what an option says in full is that option."""
+    listed = isinstance(given, str) and question.kind != "word"
+    parts = _LISTED.split(_typed(given)) if listed else [given] if single(given) else given
+    said = {word(each): word(option) for option, text in question.options.items() for each in (text.en, text.zh)}
+    return [said.get(name, name) for name in map(word, parts) if name]
+
+
+def same(given: Any, truth: Any, question: Question) -> bool:
+    """Return whether an answer is the true one; a number may be off by the question's tolerance, a share of it."""
+    if question.kind in UNITS:
+        value = number(given, question.kind)
+        return value is not None and abs(value - float(truth)) <= max(question.tolerance * abs(float(truth)), 1e-9)
+    chosen, true = choices(given, question), choices(truth, question)
+    return chosen == true if question.kind == "order" else set(chosen) == set(true)
+
+
+def _typed(text: str) -> str:
+    """Return a text stripped, with full-width forms and unusual blanks normalised."""
+    return unicodedata.normalize("NFKC", text[:MOST]).strip()

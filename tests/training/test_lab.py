@@ -15,7 +15,7 @@ from table import rows_of
 import kit
 from kit.charts import Chart, figure
 from kit.report import notebooks
-from kit.training import compare
+from kit.training import session as sessions
 from kit.training.bench import Bench, evidences
 from kit.training.lab import Lab, fill, labs
 from kit.training.session import LabError, Session
@@ -35,17 +35,17 @@ def session():
 
 @pytest.mark.parametrize(("given", "kind", "value"), rows_of(__file__, "numbers_are_read_as_people_write_them"))
 def test_numbers_are_read_as_people_write_them(given, kind, value):
-    assert compare.number(given, kind) == (None if value is None else pytest.approx(value))
-    assert compare.number(float("nan"), kind) is None and compare.number("1" * 500 + "x" * 10_000, kind) is None
+    assert sessions.number(given, kind) == (None if value is None else pytest.approx(value))
+    assert sessions.number(float("nan"), kind) is None and sessions.number("1" * 500 + "x" * 10_000, kind) is None
 
 
 @pytest.mark.parametrize(("id_", "given", "truth", "yes"), rows_of(__file__, "words_forgive_form"))
 def test_words_forgive_form(id_, given, truth, yes):
-    assert compare.same(given, truth, Session(LAB, Bench([])).question(id_)) is yes
+    assert sessions.same(given, truth, Session(LAB, Bench([])).question(id_)) is yes
 
 
 def test_placeholders_are_no_answers():
-    assert [compare.blank(given) for given in (None, ..., "", " ? ", 0, "0", "none")] == [True] * 4 + [False] * 3
+    assert [sessions.blank(given) for given in (None, ..., "", " ? ", 0, "0", "none")] == [True] * 4 + [False] * 3
 
 
 @pytest.mark.parametrize(("id_", "given", "state", "says"), rows_of(__file__, "answers"))
@@ -132,10 +132,10 @@ def test_every_lab_has_five_to_ten_questions():
         assert 5 <= len(asked) <= 10
         for q in asked:
             # A wrong word is one that can be chosen, and what an option says in full means that option.
-            assert q.options.keys() >= q.slips.keys() or q.kind in compare.UNITS
+            assert q.options.keys() >= q.slips.keys() or q.kind in sessions.UNITS
             full = [(option, said) for option, text in q.options.items() for said in (text.en, text.zh)]
             for option, said in full if q.kind == "word" else []:
-                assert compare.choices(said, q)[0] in (compare.word(option), compare.word(said)), said
+                assert sessions.choices(said, q)[0] in (sessions.word(option), sessions.word(said)), said
 
 
 LAB_NOTEBOOKS = sorted(notebooks.folder().glob("8*_lab_*.ipynb"))
