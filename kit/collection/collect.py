@@ -21,10 +21,7 @@ Time = dt.datetime | str | None
 
 
 def script(since: Time = None, until: Time = None, topic: str | None = None, lang: Lang = "en") -> str:
-    """Return the script for a window (ISO texts or datetimes, UTC if they have no zone) and a topic; None: everything.
-
-    Raise ValueError with one sentence for an invalid time or an empty window.
-    """
+    """Return the script for a window (ISO texts or datetimes, UTC without a zone) and a topic. Raise `ValueError`."""
     first, last = (instant(time or None) for time in (since, until))
     window(first, last)
     values = {

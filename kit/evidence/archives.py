@@ -68,10 +68,7 @@ class Refusal(Exception):
 
 
 def open_evidence(path: Path, spool: Path) -> Opened:
-    """Return the plain files of `path` (a folder, an archive or one file); what is packed is unpacked into `spool`.
-
-    Raise `FileNotFoundError` if `path` does not exist.
-    """
+    """Return the plain files of a folder, an archive or one file, unpacked into `spool`. Raise `FileNotFoundError`."""
     root = Path(path).resolve(strict=True)
     files, refused = walk(root)
     spool.mkdir(parents=True, exist_ok=True)
@@ -401,10 +398,7 @@ def _unxz(stream: Stream) -> Iterator[bytes]:
 
 
 def wide(head: bytes) -> str | None:
-    """Return the encoding of a UTF-16 text, None for anything else.
-
-    Its characters are printable, and it begins with a byte order mark or at least half of them are ASCII.
-    """
+    """Return the encoding of a text in UTF-16 (printable; with a byte order mark or half of it ASCII), else None."""
     marked = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     if not marked and (len(head) < _WIDE_LEAST or b"\0" not in head):
         return None

@@ -26,9 +26,7 @@ _FULL: Final = re.compile(
 
 
 def is_full(error: BaseException | None) -> bool:
-    """Return whether a full disk, or a limit of file sizes, caused an error. Spark says so as text, which counts in its
-    own errors only.
-    """
+    """Return whether a full disk or a limit of file sizes caused an error; of Spark's own errors the text says so."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
@@ -110,11 +108,10 @@ def unused(folder: Path) -> Iterator[bool]:
 
 def lock_now(file: IO[str] | int) -> bool:
     """Lock an open file or folder until it is closed; return False if another process has locked it."""
-    try:
+    with contextlib.suppress(BlockingIOError):
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+        return True
+    return False
 
 
 @contextlib.contextmanager

@@ -3,6 +3,7 @@
 What cannot be read is `Refused` with a reason.
 """
 
+import contextlib
 import errno
 import hashlib
 import io
@@ -216,10 +217,8 @@ def valid_text(name: str | bytes) -> str:
     """Return a file name as valid text, whatever its bytes."""
     raw = os.fsencode(name)
     for encoding in ("utf-8", "gb18030"):
-        try:
+        with contextlib.suppress(UnicodeDecodeError):
             return raw.decode(encoding)
-        except UnicodeDecodeError:
-            continue
     return raw.decode("utf-8", "backslashreplace")
 
 

@@ -149,18 +149,15 @@ class Workspace:
 
     def read_json(self, name: str) -> Any | None:
         """Return a stored JSON value, None if absent or unreadable."""
-        try:
+        with contextlib.suppress(OSError, ValueError):
             return json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return None
+        return None
 
     def write_json(self, name: str, value: Any) -> None:
         disk.write_text(self.folder / f"{name}.json", json.dumps(value, ensure_ascii=False), private=not self.shared)
 
     def forget_passing(self) -> None:
-        """Remove tables that lack a file for a reason that may have passed, such as a drive that was away, and all
-        results.
-        """
+        """Remove tables that lack a file for a reason that may have passed (a drive was away), and all results."""
         for folder in self.tables.glob("*-*"):
             if any(refused.passing for refused in notes(folder)):
                 self.forget(folder.name)
@@ -206,10 +203,7 @@ def every_workspace(workspace: Path | str | None = None) -> list[dict[str, Any]]
 
 
 def clean(workspace: Path | str | None = None) -> int:
-    """Remove every workspace, all unpacked members and remote copies; return the bytes freed.
-
-    Workspaces in use and files that are not the kit's are kept.
-    """
+    """Remove the kit's own files but for workspaces in use, remote copies too; return the bytes freed."""
     root = Path(workspace) if workspace is not None else default_base()
     freed = 0
     for room in ROOMS:

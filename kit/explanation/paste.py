@@ -43,19 +43,14 @@ def unpacked(raw: bytes) -> bytes:
 
 
 def decoded(raw: bytes) -> str:
-    """Return the text of UTF-8, UTF-16 with a byte order mark or GB 18030; other bytes are replaced.
-
-    Of more than `MOST` bytes it is that of the lines within them.
-    """
+    """Return the text of UTF-8, UTF-16 with a byte order mark or GB 18030, of the lines within `MOST` bytes."""
     if len(raw) > MOST:
         raw = raw[: raw.rfind(b"\n", 0, MOST) + 1] or raw[:MOST]
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         return raw.decode("utf-16", "replace")
     for encoding in ("utf-8-sig", "gb18030"):
-        try:
+        with contextlib.suppress(UnicodeDecodeError):
             return raw.decode(encoding)
-        except UnicodeDecodeError:
-            continue
     return raw.decode("utf-8", "replace")
 
 

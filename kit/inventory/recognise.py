@@ -320,10 +320,7 @@ def inner(file: EvidenceFile, kind: str, spool: Path) -> tuple[Members, bool]:
 
 
 def _tables(file: EvidenceFile, spool: Path, rows: exports.Rows) -> Members:
-    """Write each table as CSV, and return those that are rows or sends; nothing stays of them after an error.
-
-    Tables after one that is too long are not read.
-    """
+    """Write each table as CSV, up to one that is too long; return rows and sends. An error leaves nothing of them."""
     members: Members = []
     taken: set[str] = set()
     try:

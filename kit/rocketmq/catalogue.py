@@ -219,8 +219,7 @@ class Problem(KnownText, frozen=True, kw_only=True):
 
 def _rows() -> Iterator[Event | Problem]:
     """Yield the rows of every file. Raise `ValueError`, which names file and slug, for what is no row."""
-    files = (data.KIT / "rocketmq" / "texts").glob("*.yaml")
-    for file in sorted(files, key=lambda file: file.name):
+    for file in sorted((data.KIT / "rocketmq" / "texts").glob("*.yaml")):
         for row in data.read(f"rocketmq/texts/{file.name}", list[dict[str, Any]]):
             kind: type[Event] | type[Problem] = Problem if "title" in row else Event
             routine = {"seen": {"verdict": None}} if "title" in row and "remedy" not in row else {}

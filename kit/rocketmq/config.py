@@ -113,11 +113,9 @@ def typed(name: str, text: str) -> Any:
 
 
 def misfit(name: str, text: str) -> bool:
-    """Return whether the value of a numeric parameter is not a number, or that of an enum none of its own: the broker
-    then keeps its default.
+    """Return whether a value is no number, or none of the enum's: the broker then keeps its default.
 
-    `common/MixAll.properties2Object` sets field by field and ignores what cannot be parsed; a bool that is not `true`
-    is false.
+    `common/MixAll.properties2Object` ignores what cannot be parsed; a bool that is not `true` is false.
     """
     parameter = PARAMETERS.get(name)
     if parameter is None or parameter.unit in ("text", "bool"):

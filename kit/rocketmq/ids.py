@@ -22,7 +22,7 @@ from typing import Final, Literal
 
 import attrs
 
-from kit.i18n import Sentence, labels
+from kit.i18n import Said, Sentence, labels
 
 Kind = Literal["offset", "uniq", "grpc"]
 Surety = Literal["certain", "likely", "possible"]
@@ -49,12 +49,8 @@ NEARBY: Final = dt.timedelta(days=16)
 SAYS: Final = labels("rocketmq")["ids"]
 
 
-class BadId(ValueError):
-    """Text that is not a message id; `sentence` says why."""
-
-    def __init__(self, sentence: Sentence) -> None:
-        super().__init__(sentence.render())
-        self.sentence = sentence
+class BadId(Said, ValueError):
+    """Text that is not a message id."""
 
 
 @attrs.frozen
@@ -116,11 +112,8 @@ def decode(
 
 
 def tried(text: str) -> tuple[str, int] | None:
-    """Return (`ip:port`, offset) that a look-up by offset id decodes from any 32- or 56-digit id, None for a text that
-    it refuses.
-
-    For a UNIQ_KEY that is the producer's address and its pid and loader hash as a port: where queryMsgById tries to
-    connect.
+    """Return (`ip:port`, offset) that queryMsgById decodes from any 32- or 56-digit id, None for what it refuses. Of a
+    UNIQ_KEY that is the producer's address, with pid and loader hash as the port to which it tries to connect.
     """
     try:
         raw, _ = _bytes(text)
@@ -147,10 +140,7 @@ def host_prefix(address: str | None) -> str | None:
 
 
 def decode_each(texts: Iterable[str], near: dt.datetime | None = None) -> Iterable[IdInfo | BadId]:
-    """Yield each id decoded, or what is wrong with it. A comma-separated list (the result of a batch) is split.
-
-    Without `near` the times are those nearest to now, which a note says.
-    """
+    """Yield each id, of lists with commas too, decoded, or what is wrong; without `near` as of now, which a note says."""
     for text in (text for each in texts for text in each.split(",")):
         try:
             info = decode(text, near or dt.datetime.now(dt.UTC))

@@ -40,9 +40,8 @@ def stage_of(topic: str, target: str | None, *, delayed: bool, renewed: bool, co
 
 
 def may_be_original(topic: str, target: str | None) -> bool:
-    """Return whether a record of this topic with this REAL_TOPIC can be an original business message of a producer:
-    topics of RocketMQ itself hold none, except those where a producer's own message waits; elsewhere REAL_TOPIC marks
-    what came out of them.
+    """Return whether a record can be an original message of a producer: RocketMQ's own topics hold none, except those
+    where one waits; elsewhere REAL_TOPIC (`target`) marks what came out of them.
     """
     waits = (names.HALF_TOPIC, *_WAITING)
     internal = names.SYSTEM_TOPICS - set(waits)

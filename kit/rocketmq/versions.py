@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from functools import cached_property
 from typing import Any, Final, Literal
@@ -26,10 +27,7 @@ class Version:
 
     @classmethod
     def parse(cls, text: str | int | Version) -> Version:
-        """Read "4.6.1", "V4_6_1", "rocketmq-all-4.6.1-bin", "4.6", or an MQVersion ordinal; raise ValueError otherwise.
-
-        A snapshot ordinal (one below a release's) reads as that release.
-        """
+        """Read "4.6.1", "V4_6_1", "rocketmq-all-4.6.1-bin", "4.6", an MQVersion ordinal; raise ValueError otherwise."""
         if isinstance(text, Version):
             return text
         plain = str(text).strip()
@@ -51,10 +49,9 @@ class Version:
     @classmethod
     def maybe(cls, text: object) -> Version | None:
         """Read a version, None if absent."""
-        try:
+        with contextlib.suppress(ValueError):
             return cls.parse(text) if isinstance(text, str | int | Version) else None
-        except ValueError:
-            return None
+        return None
 
     def __str__(self) -> str:
         return f"{self.major}.{self.minor}.{self.patch}"
@@ -90,10 +87,7 @@ class Rule(data.Row, frozen=True):
 
 
 class Fix(data.Row, frozen=True, kw_only=True):
-    """A known fault of some releases: `since` its first, `fixed` the first without it (None: not fixed up to `NEWEST`).
-
-    `leads_to`: slugs of the causes that it leads to or makes worse.
-    """
+    """A fault of releases from `since` to before `fixed` (None: still there); `leads_to`: causes it makes or worsens."""
 
     slug: str
     side: Literal["broker", "client"]

@@ -6,6 +6,7 @@ It listens on loopback only, on a port the system chooses, and ends with the pro
 from __future__ import annotations
 
 import atexit
+import contextlib
 import ctypes
 import os
 import signal
@@ -118,10 +119,8 @@ def machine_memory() -> int:
     """Return the bytes that this machine or container has."""
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for limit in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        try:
+        with contextlib.suppress(OSError, ValueError):  # no container, or `max`
             total = min(total, int(Path(limit).read_text(encoding="ascii")))
-        except (OSError, ValueError):  # no container, or `max`
-            continue
     return total
 
 

@@ -61,10 +61,9 @@ def candidates() -> Iterator[Java]:
 
 def _about(executable: Path) -> str:
     """Return the `release` file, which every JDK of the last ten years has: starting one takes most of a second."""
-    try:
+    with contextlib.suppress(OSError):
         return (executable.resolve().parent.parent / "release").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
+    return ""
 
 
 @functools.cache

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from kit.evidence import disk
 from kit.evidence.workspace import default_base
-from kit.i18n import Sentence, labels
+from kit.i18n import Said, Sentence, labels
 from kit.spark import jvm
 
 if TYPE_CHECKING:
@@ -37,12 +37,8 @@ compiler: the second one takes a third of both cores for the first half minute, 
 """
 
 
-class JavaMissing(RuntimeError):
+class JavaMissing(Said, RuntimeError):
     """No Java on this machine can start Spark; the message is one line on how to get one."""
-
-    def __init__(self, sentence: Sentence) -> None:
-        super().__init__(sentence.render())
-        self.sentence = sentence
 
 
 def session(master: str | None = None, remote: str | None = None) -> SparkSession:

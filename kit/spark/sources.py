@@ -135,8 +135,7 @@ def listed(
 def part_name(options: Mapping[str, str], task: Task) -> str:
     """Return a name for what a task reads: the same bytes read by the same code have the same name, wherever they are.
 
-    Option `digests` (JSON {path: SHA-256}) has the digests of the files; a file that is not listed is named by its
-    path.
+    Option `digests` is JSON {path: SHA-256}; a file that is not listed is named by its path.
     """
     digests = json.loads(options.get("digests") or "{}")
     wanted = sorted((key, value) for key, value in options.items() if key.lower() not in _PLACES)
@@ -273,8 +272,7 @@ class LogDataSource(Source):
     the known texts in the entry) and `offset` (byte position of its first line).
 
     Partitions: 64 MiB of a big file each, at entry starts; small files share one. Memory stays at a few windows of 8
-    MiB whatever the length of a line;
-    a message or trace over 1 MiB keeps its start and its end with `…[N bytes cut]…` between them.
+    MiB; a message or trace over 1 MiB keeps its start and its end with `…[N bytes cut]…` between them.
 
     >>> spark.read.format("rocketmq.log").load("evidence/")                                  # doctest: +SKIP
     >>> spark.read.format("rocketmq.log").option("events", "true").load("transaction.log")   # doctest: +SKIP

@@ -173,10 +173,8 @@ def _search(buf: Bytes, end: int, bases: Any, entries: Any) -> int:
 
 
 def layout(buf: Bytes, most: int) -> tuple[int, int, int]:
-    """Work out what the first `most` records, wherever they are, say about their file.
-
-    Return (records looked at, base most of them agree on, how many of these are in DLedger entries). The base is the
-    physical offset of the file's first byte.
+    """Return (how many records, `most` at most, say where their file begins; the physical offset of its first byte that
+    most of them agree on; how many of these are in DLedger entries).
     """
     bases, entries = np.empty(most, np.int64), np.empty(most, np.bool_)
     seen = _search(buf, len(buf), bases, entries)
@@ -198,10 +196,7 @@ def filler(head: Bytes | bytes) -> int:
 
 
 def sniff(head: Bytes | bytes) -> dict[str, Any] | None:
-    """Return {"kind": "commitlog" | "dledger", "base": int} of bytes from a file with records, else None.
-
-    `base` is the physical offset of the first byte given.
-    """
+    """Return {"kind": "commitlog" | "dledger", "base": physical offset of the first byte}; None without records."""
     buf = np.frombuffer(head, np.uint8)
     seen, base, entries = layout(buf, 8)
     return {"kind": "dledger" if entries else "commitlog", "base": base} if seen else None

@@ -96,28 +96,21 @@ def filler(buf: Bytes, at: int, end: int, length: int, base: int, head: int) -> 
         return at
     if is_blank(buf, at, length, head):
         return end
-    if head:
-        if be32(buf, at) == f.DLEDGER_MAGIC and end - at >= head and entry_fits(buf, at, base, 0):
-            return at + head
-        size = be32(buf, at + 4)
-        if be32(buf, at) == f.DLEDGER_BLANK and size >= 8 and at + size < end:
-            behind, mark = frame(buf, at + size, end, base, head)
-            if behind and not mark:
-                return at + size
-        # Its magic is weak (overwritten bytes are often 0xFF), so the zeros that DLedger writes behind it
-        # must be there too.
-        cut = be32(buf, at) == f.DLEDGER_BLANK and be32(buf, at + 4) > length - at
-        return end if cut and is_zero(buf, at + 8, end) else at
-    if be32(buf, at + 4) & 0xFFFFFFFF != f.MAGIC_BLANK:
+    first, second = be32(buf, at), be32(buf, at + 4)
+    if head and first == f.DLEDGER_MAGIC and end - at >= head and entry_fits(buf, at, base, 0):
+        return at + head
+    begins = first == f.DLEDGER_BLANK if head else second & 0xFFFFFFFF == f.MAGIC_BLANK
+    if not begins:
         return at
-    size = be32(buf, at)
+    size = second if head else first
     if size >= 8 and at + size < end:
         # Files of one log joined: the next begins right behind. Otherwise nothing behind a filler is trusted: it may
         # be stale.
         behind, mark = frame(buf, at + size, end, base, head)
         if behind and not mark:
             return at + size
-    return end
+    # DLedger's magic is weak (overwritten bytes are often 0xFF): the zeros that it writes behind must be there too.
+    return at if head and (size <= length - at or not is_zero(buf, at + 8, end)) else end
 
 
 @records.kernel

@@ -33,10 +33,7 @@ class Texts:
         self._search = ahocorasick_rs.BytesAhoCorasick([text for text, _ in texts], implementation=small)
 
     def find(self, *columns: pa.BinaryArray) -> tuple[np.ndarray, np.ndarray]:
-        """Return (entry, group) for each group in the texts of entries, once an entry, in the order found.
-
-        An entry has a text in each of the columns.
-        """
+        """Return (entry, group) of each group in the texts of entries (one a column), once an entry, in order."""
         found = [np.concatenate(each) for each in zip(*map(self._hits, columns), strict=True)]
         entry, group = found[0], self.group[found[1]]
         _, first = np.unique(entry * self.groups + group, return_index=True)

@@ -136,10 +136,7 @@ def _text(value: Any) -> str | None:
 
 
 def offsets(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[dict[str, Any]]:
-    """Return the rows of `offsets` from one file. Raise `ValueError` if its JSON is damaged.
-
-    A queue id or offset that does not fit Java's int or long is null.
-    """
+    """Return the rows of `offsets`, null for what fits no Java int or long. Raise `ValueError` if JSON is damaged."""
     if kind == "checkpoint":
         fields = zip(_CHECKPOINT, struct.unpack(">5q", data[:40]), strict=True) if len(data) >= 40 else ()
         rows: Iterable[Offset] = (("checkpoint", field, None, None, value, None) for field, value in fields if value)

@@ -244,8 +244,7 @@ def network(text: str) -> Iterator[dict[str, str | int | None]]:
                 name = brief["name"].partition("@")[0]
                 yield row | {"interface": name, "address": address, "prefix": integer(prefix, 32)}
         elif interface and (inet := _NETWORK["inet"].match(line)):
-            prefix = inet["prefix"] or ""
-            yield row | {"interface": interface, "address": inet["address"], "prefix": integer(prefix, 32)}
+            yield row | {"interface": interface, "address": inet["address"], "prefix": integer(inet["prefix"], 32)}
         elif socket := _NETWORK["socket"].match(line):
             # `0.0.0.0:10911`, `*:10911`, `[::]:10911`, `10.0.0.2%eth0:22`
             address, _, port = socket["local"].rpartition(":")
