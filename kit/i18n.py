@@ -94,16 +94,6 @@ def on_clock(clock: Clock) -> Iterator[None]:
 
 
 Sentence = T | Filled
-
-
-class Said(Exception):
-    """An error whose message, one line, can be said in every language: `sentence`."""
-
-    def __init__(self, sentence: Sentence) -> None:
-        super().__init__(sentence.render())
-        self.sentence = sentence
-
-
 _PART: Final = re.compile(r"<([^<>]*\{[^<>]*)>")
 _NAME: Final = re.compile(r"\{(\w+)")
 

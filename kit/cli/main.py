@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from kit.cli import BUG, INTERRUPTED, evidence, lab, offline, watch
-from kit.cli.shared import Refusal, declared, leave, note, spoken
+from kit.cli.shared import Refusal, declared, leave, note, said, spoken
 from kit.i18n import labels, printable
 
 PLACES = (
@@ -65,10 +65,8 @@ def refused(error: Exception, ctx: click.Context) -> str | None:
     from kit.evidence import workspace as ws
     from kit.spark.sessions import JavaMissing
 
-    if isinstance(error, JavaMissing):
-        return error.sentence.render(spoken())
-    if isinstance(error, (OutputRefused, ws.WorkspaceUnusable)):
-        return str(error)
+    if isinstance(error, (JavaMissing, OutputRefused, ws.WorkspaceUnusable)):
+        return said(error)
     if disk.is_full(error):
         places = [place for place in (ctx.meta.get("out"), ctx.meta.get("workspace") or ws.default_base()) if place]
         place = getattr(error, "filename", None) or min(places, key=disk.free)

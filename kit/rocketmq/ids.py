@@ -22,7 +22,7 @@ from typing import Final, Literal
 
 import attrs
 
-from kit.i18n import Said, Sentence, labels
+from kit.i18n import Sentence, labels
 
 Kind = Literal["offset", "uniq", "grpc"]
 Surety = Literal["certain", "likely", "possible"]
@@ -49,8 +49,12 @@ NEARBY: Final = dt.timedelta(days=16)
 SAYS: Final = labels("rocketmq")["ids"]
 
 
-class BadId(Said, ValueError):
-    """Text that is not a message id."""
+class BadId(ValueError):
+    """Text that is not a message id; `sentence` says why."""
+
+    def __init__(self, sentence: Sentence) -> None:
+        super().__init__(sentence.render())
+        self.sentence = sentence
 
 
 @attrs.frozen

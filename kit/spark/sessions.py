@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from kit.evidence import disk
 from kit.evidence.workspace import default_base
-from kit.i18n import Said, Sentence, labels
+from kit.i18n import Sentence, labels
 from kit.spark import jvm
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ compiler: the second one takes a third of both cores for the first half minute, 
 """
 
 
-class JavaMissing(Said, RuntimeError):
+class JavaMissing(RuntimeError):
     """No Java on this machine can start Spark; the message is one line on how to get one."""
 
 
@@ -129,7 +129,7 @@ def require_java(master: str | None = None, remote: str | None = None) -> None:
     from pyspark.util import is_remote_only
 
     if is_remote_only():
-        raise JavaMissing(SAYS["no_spark"])
+        raise JavaMissing(SAYS["no_spark"].say())
     java = jvm.find()
     if java is None:
         raise JavaMissing(SAYS["missing"].say(need=jvm.MIN_JAVA, found=_unfit()))
