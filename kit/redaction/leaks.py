@@ -26,8 +26,7 @@ from kit.case.case import Case
 from kit.i18n import CATALOGUE, LANGS, Lang, T, labels
 from kit.redaction import ordinary
 from kit.redaction.ordinary import is_ambiguous
-
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+from kit.rocketmq.ids import Address
 
 KINDS: Final = labels("redaction")["kinds"]
 TOKEN: Final = re.compile(r"[A-Za-z0-9_]+|[^\W\x00-\x7f]+")

@@ -79,10 +79,8 @@ def warnings(findings: Mapping[str, Any], lang: Lang) -> list[str]:
         return [printable(sentence.render(lang)) for sentence in sentences]
 
 
-def _named(files: Sequence[str]) -> Sentence | str:
-    first = ", ".join(files[:NAMED])
-    more = len(files) - NAMED
-    return TEXTS["and_more"].say(files=first, more=more) if more > 0 else first
+def _named(files: Sequence[str]) -> Sentence:
+    return TEXTS["named_files"].say(files=", ".join(files[:NAMED]), more=len(files[NAMED:]) or None)
 
 
 def closing(findings: dict[str, Any], lang: Lang) -> str:

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from kit.charts import Table
 from kit.i18n import Lang, labels
 from kit.notebook import prose
 from kit.training.bench import Bench, evidences
 from kit.training.lab import labs
-from kit.training.session import LabError, Note, Scorecard, Session
+from kit.training.session import LabError, Note, Session
 
 __all__ = ["answer", "ask", "check", "hint", "open", "scorecard"]
 
@@ -77,6 +78,6 @@ def answer(id: str) -> Any:  # noqa: A002
     return _of(id).answer(id)
 
 
-def scorecard(lab: int | str | None = None) -> Scorecard:
+def scorecard(lab: int | str | None = None) -> Table:
     """Return how the lab went (default: the one opened last)."""
     return _of(next(reversed(_open), 80) if lab is None else lab).scorecard()

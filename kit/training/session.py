@@ -39,10 +39,6 @@ class Note:
     text: str
     state: State | None = None
 
-    @property
-    def passed(self) -> bool:
-        return self.state == "right"
-
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         text = (f"{MARKS[self.state]} " if self.state else "") + clean(self.text)
         return {"text/plain": text, "text/html": "".join(f"<p>{escape(line)}</p>" for line in text.split("\n"))}
@@ -55,19 +51,6 @@ class Mark:
     state: State = "unanswered"
     tries: int = 0
     help: set[str] = attrs.field(factory=set)
-
-
-@attrs.define
-class Scorecard(Table):
-    """`right` of `total` questions that this evidence can answer; `helped`: with a hint or the lab's answer."""
-
-    right: int = 0
-    total: int = 0
-    helped: int = 0
-
-    @property
-    def full(self) -> bool:
-        return self.total > 0 and self.right == self.total
 
 
 class Session:
@@ -195,8 +178,8 @@ class Session:
         out_of_order = question.kind == "order" and chosen == set(choices(truth, question))
         return self.tell("out_of_order" if out_of_order else "other")
 
-    def scorecard(self) -> Scorecard:
-        """Return the score: every question once, without those this evidence cannot answer."""
+    def scorecard(self) -> Table:
+        """Return every question, and how many are right of those that this evidence can answer."""
         rows = []
         for id_ in self.ids:
             question, mark = self.question(id_), self.marks[id_]
@@ -206,10 +189,8 @@ class Session:
         frame = pd.DataFrame(rows, columns=pd.Index(["question", "state", "tries", "help", "what"]))
         right = frame[frame["state"] == "right"]
         total, with_help = int((frame["state"] != "untold").sum()), int((right["help"] != "").sum())
-        score: dict[str, Any] = {"right": len(right), "total": total, "helped": with_help}
-        caption = self.tell("scores", number=str(self.lab.number), **score)
-        marked = frame.assign(state=frame["state"].map(MARKS))
-        return Scorecard(marked, caption, TEXTS["heads"], self.lang, **score)
+        caption = SAYS["scores"].say(number=str(self.lab.number), right=len(right), total=total, helped=with_help)
+        return Table(frame.assign(state=frame["state"].map(MARKS)), caption, TEXTS["heads"], self.lang)
 
 
 def _text(finished: str) -> T:

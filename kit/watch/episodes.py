@@ -245,17 +245,16 @@ class Episode(msgspec.Struct):
         alerts = (each for each in rules() if each.name == rule)
         alert = next(alerts, Alert("", T(self.cause, self.cause)))  # the state may be of a kit with other rules
         first, ref = (self.tallies[name].ref for name in (self.rule, rule))
-        says = alert.says.in_(lang).rstrip(".。")
-        says = TEXTS["place" if self.place else "nowhere"].say(says=says, place=self.place).render(lang)
-        if state != "raised":
-            says = TEXTS[state].say(says=says, count=self.count, minutes=int(CLEAR // 60)).render(lang)
         doubling = None
         if alert.grows and len(self.marks) > 3 and self.marks[-1] > self.marks[-2]:
             doubling = round(self.marks[-1] - self.marks[-2], 1)
-        if doubling is not None and state != "cleared":
-            says += " " + TEXTS["doubles"].say(seconds=doubling).render(lang)
-        if full_in is not None and state != "cleared" and (alert.grows or self.cause == "disk-full"):
-            says += " " + TEXTS["full"].say(minutes=max(1, round(full_in / 60))).render(lang)
+        full = None
+        if full_in is not None and (alert.grows or self.cause == "disk-full"):
+            full = max(1, round(full_in / 60))
+        summary = TEXTS["cleared" if state == "cleared" else "rings"].say(
+            says=alert.says.in_(lang).rstrip(".。"), place=self.place or None, quiet=int(CLEAR // 60),
+            worse=self.count if state == "worse" else None, doubling=doubling, full=full,
+        )  # fmt: skip
         return {
             "id": f"{self.id}-{state}-{self.count}",
             "time": _utc(now),
@@ -263,7 +262,7 @@ class Episode(msgspec.Struct):
             "cause": self.cause,
             "severity": self.severity,
             "step": alert.step,
-            "summary": says,
+            "summary": summary.render(lang),
             "evidence": [first, *([ref] if ref != first else [])],
             "figures": {
                 "counts": self.counts,

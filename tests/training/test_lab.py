@@ -64,14 +64,14 @@ def test_the_scorecard_remembers_tries_hints_and_answers_and_hostile_answers_sta
     session.check("99-1", 1)
     assert session.hint("99-1").text == "Look at 5,678."
     session.check("99-1", session.answer("99-1"))
-    assert session.check("99-3", "uniq-key").passed and not session.check("99-3", "offset-id").passed
+    assert session.check("99-3", "uniq-key").state == "right" and session.check("99-3", "offset-id").state == "wrong"
     card = session.scorecard()  # what was right stays so
     # What the evidence does not tell is not counted.
-    assert (card.right, card.total, card.helped, card.full) == (2, 7, 1, False)
+    assert card.caption == "Lab 99: 2 of 7 right, 1 of them with help"
     assert list(card.frame.iloc[0])[:4] == ["99-1", "✓", 2, "hint, answer"]
     session.solve = True
-    assert session.check("99-1", None).passed
-    assert not session.check("99-2", "100 s").passed
+    assert session.check("99-1", None).state == "right"
+    assert session.check("99-2", "100 s").state == "wrong"
     assert session.answer("99-4") == "alpha, beta"
     assert fill(COPIES, {}, "en") == "Those are copies: unknown."
     assert fill(COPIES, {"copies": 3}, "zh") == "那是副本：3。"
@@ -164,9 +164,9 @@ def test_a_lab_knows_what_is_true_of_its_recording(number):
         told = kit.lab.check(id_, wrong)
         assert (told.state, said in told.text) == ("wrong", True), (id_, told.text)
         told = kit.lab.check(id_, truth)
-        assert told.passed, (id_, truth, told.text)
-    card = kit.lab.scorecard(number)
-    assert (card.right, card.total, card.helped) == (len(wanted), len(wanted), 0)
+        assert told.state == "right", (id_, truth, told.text)
+    scores = f"Lab {number}: {len(wanted)} of {len(wanted)} right, 0 of them with help"
+    assert kit.lab.scorecard(number).caption == scores
 
 
 @pytest.mark.recordings
@@ -177,10 +177,10 @@ def test_the_mixed_lab_on_what_the_labels_say():
     for n, name in enumerate(names, 1):
         wrong = "broker-busy" if n > 1 else "transaction-consistency"
         assert "It is ruled out" in kit.lab.check(f"85-{n}", wrong).text
-        assert kit.lab.check(f"85-{n}", ", ".join(recorded.label(name)["root_causes"]) or "none").passed
+        assert kit.lab.check(f"85-{n}", ", ".join(recorded.label(name)["root_causes"]) or "none").state == "right"
     assert "neighbour" in kit.lab.check("85-2", "dead-letter").text
-    assert kit.lab.check("85-1", "producer-offline").passed
-    assert kit.lab.scorecard(85).full
+    assert kit.lab.check("85-1", "producer-offline").state == "right"
+    assert kit.lab.scorecard(85).caption == "Lab 85: 3 of 3 right, 0 of them with help"
 
 
 @pytest.mark.recordings
