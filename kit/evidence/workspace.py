@@ -1,8 +1,7 @@
 """The cache: unpacked members, Parquet tables and results, one folder for each evidence set, keyed by its content.
 
 Everything is written elsewhere and renamed into place, under a lock: commands killed or run at once leave nothing
-partial. It contains message bodies: folders are 0700 and files 0600, except if the workers of a cluster have to read
-them.
+partial. It contains message bodies: folders are 0700 and files 0600, but where workers of a cluster have to read them.
 """
 
 import contextlib

@@ -1,6 +1,4 @@
-"""Printed times and zones → instants, for everything but lines of logs (these have a kernel of their own,
-`formats/logs/times`).
-"""
+"""Printed times and zones → instants, for all but lines of logs, which are many (`formats/logs/times`)."""
 
 import contextlib
 import datetime as dt

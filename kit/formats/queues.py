@@ -1,6 +1,4 @@
-"""Consume queue files, whose units (plain, batch) point to records, and index files (`store/index/IndexFile`): hashes of
-keys that point to records.
-"""
+"""Consume queue files, whose units point to records, and index files, in which hashes of keys do (`store/index`)."""
 
 import io
 import os

@@ -1,8 +1,7 @@
 """The known texts: what RocketMQ, its clients and their hosts print, and what it means.
 
 Each is a row of `texts/*.yaml`; the order of files and rows is the catalogue's. A row with a `title` is a `Problem`: it
-is explained, and reported where nothing else judges it. Any other is an `Event`: it is looked for in every log, and its
-values are taken out.
+is explained, and reported where nothing else judges it. Any other is an `Event`: looked for in all logs for its values.
 """
 
 import re
@@ -169,8 +168,7 @@ class Problem(KnownText, frozen=True, kw_only=True):
     """One thing that can be wrong with a RocketMQ system, or one family of log lines that only sounds so.
 
     `classes`: `module/Class` whose remaining WARN and ERROR lines belong here as well; `sign`: a regular expression of
-    what another project's logging prints around its remaining ones. `unless`: a regular expression of entries that are
-    normal.
+    what another project's logging prints around its remaining ones; `unless`: one of entries that are normal.
     """
 
     title: T

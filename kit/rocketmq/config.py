@@ -1,7 +1,6 @@
 """Settings of brokers and clients: what they mean, the value in force and its origin, and contradictions.
 
-`facts/parameters.yaml` (meanings), `facts/conflicts.yaml` and `versions.RULES` (defaults by version) are the data; this
-module looks them up.
+Looked up in `facts/parameters.yaml` (meanings), `facts/conflicts.yaml` and `versions.RULES` (defaults by version).
 """
 
 import contextlib
@@ -26,8 +25,7 @@ Unit = Literal["ms", "s", "hours", "bytes", "percent", "count", "bool", "enum", 
 
 class Parameter(data.Row, frozen=True, kw_only=True):
     """One setting. `since`/`until`: first and last release that reads it under this name; `default`: None if it differs
-    by version (see `versions.RULES`) or has none; `read`: whether a broker's getBrokerConfig has it; `values`: of an
-    enum, all there are.
+    by version (see `versions.RULES`) or has none; `read`: whether a broker's getBrokerConfig has it; `values`: enums'.
     """
 
     side: Literal["broker", "store", "client"]

@@ -8,8 +8,7 @@ Layouts (all big-endian, upper-case hex):
   zone; a date near the message gives the month, its bornTimestamp gives both.
 * gRPC clients (apache/rocketmq-clients MessageIdCodec): 0x01, MAC address 6, pid 2, seconds since 2021-01-01 UTC 4, sequence 4.
 
-The first two have the same length; which one an id is follows from the port: a pid and a loader hash hardly ever look
-like one.
+The first two have the same length; the port tells them apart: a pid and a loader hash hardly ever look like one.
 """
 
 import datetime as dt

@@ -1,7 +1,6 @@
 """The Spark data sources `rocketmq.*`: which files are read, in which parts by which tasks, and their rows as Arrow.
 
-Nothing here imports a kernel before something is read: Spark asks for columns in processes of their own, and those
-should not load a compiler.
+Nothing here imports a kernel before something is read: processes that Spark asks for columns load no compiler.
 """
 
 import hashlib

@@ -1,6 +1,4 @@
-"""The columns of `messages` and `skipped`, a request for some of them, and a file of the commit log as its records
-describe it.
-"""
+"""The columns of `messages` and `skipped`, a request for some of them, and a commit log file as its records tell it."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -38,15 +36,11 @@ PROMOTED_COLUMNS: Final = tuple(f"property_{name}" for name in PROMOTED)
 _PLAIN: Final = {names.KEYS: "keys", names.TAGS: "tags", names.UNIQ_KEY: "uniq_key"}
 _COLUMN_OF: Final = dict(zip(PROMOTED, PROMOTED_COLUMNS, strict=True)) | _PLAIN
 LINEAGE: Final = ("stage", "consumer_group", "original")
-"""What a record is in the life of its message (`kit.rocketmq.stages`), whose retry or dead letter, and whether a
-producer wrote it.
-"""
+"""What a record is in its message's life (`kit.rocketmq.stages`), whose retry or dead letter, if a producer's own."""
 TRACED: Final = "traced"
 """Column of the workspace: whether a record is a client's message trace, by its topic or its body's begin."""
 MISPLACED: Final = "misplaced"
-"""Column of the workspace: whether the records before and behind, read together with it, are in order of their store
-times and it is not.
-"""
+"""Column of the workspace: whether the records before and behind it are in order of store times, and it is not."""
 _FEW: Final = ("file", "topic", "born_host", "store_host", "body_codec", "tags", *PROMOTED_COLUMNS, *LINEAGE[:2])
 _CODED: Final = dict.fromkeys(_FEW, TEXTS)
 _TYPES: Final = {**FIELDS, TEXT: pa.string(), **_CODED, **dict.fromkeys(("original", TRACED, MISPLACED), pa.bool_())}
@@ -66,8 +60,7 @@ class Wanted:
     """A request for records: columns, and filters that every row must pass: `limits` of the physical offset and of the
     store time (ms), both ends included.
 
-    `body_topics`: only records of these topics have their body, as stored; others have null (None: every record has
-    it, unpacked).
+    `body_topics`: only records of these topics have their body, as stored (None: every record has it, unpacked).
     """
 
     columns: tuple[str, ...]

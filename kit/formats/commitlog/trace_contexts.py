@@ -30,8 +30,7 @@ def contexts(text: str) -> Iterator[dict[str, Any]]:
         fields = piece.split(chr(f.TRACE_FIELD))
         while fields and fields != [""]:
             rest: list[str] = []
-            # 4.9.5-4.9.8 and 5.1.4-5.3.0 leave out the end mark behind a SubAfter without time: the next type follows
-            # at once.
+            # 4.9.5-4.9.8 and 5.1.4-5.3.0 leave out the end mark behind a SubAfter without time: the next type follows.
             glued = _GLUED.fullmatch(fields[6]) if fields[0] == "SubAfter" and len(fields) > 7 else None
             if glued:
                 fields, rest = [*fields[:6], glued[1]], [glued[2], *fields[7:]]

@@ -104,8 +104,7 @@ def filler(buf: Bytes, at: int, end: int, length: int, base: int, head: int) -> 
         return at
     size = second if head else first
     if size >= 8 and at + size < end:
-        # Files of one log joined: the next begins right behind. Otherwise nothing behind a filler is trusted: it may
-        # be stale.
+        # Files of one log joined: the next begins right behind. Nothing else there is trusted: it may be stale.
         behind, mark = frame(buf, at + size, end, base, head)
         if behind and not mark:
             return at + size

@@ -93,9 +93,7 @@ ASKED: Final = (
     "max_offset", "min_offset", "msg_id", "new", "next", "offset", "old", "period", "queue", "queue_id", "queue_id_2", "queue_offset",
     "reconsume_times", "requested", "role", "set", "size", "slow", "status", "stored", "timestamp", "topic", "topic_2", "uniq_key", "version", "what",
 )  # fmt: skip
-"""Values with a column of their own, `value_` and the name: those that queries ask for. One out of the map costs more
-than a microsecond.
-"""
+"""Values that queries ask for: in a column of their own, for one out of the map costs more than a microsecond."""
 COLUMNS: Final = {f"value_{name}": pa.string() for name in ASKED} | {"values": VALUES}
 """What is printed in a known text, beside where and when."""
 

@@ -252,8 +252,7 @@ def _of_object(raw: bytes, files: Files, *, follows: bool) -> bytes | None:
     if stack is None and level is None:
         # A collector that takes lines as they are: what it holds may be a line of a layout, or one of a stack trace.
         line = _bytes(message.rstrip("\r\n"))
-        # An exception on its own may be what somebody searched for; behind a line of a layout it is what that line
-        # logged.
+        # An exception on its own may be what somebody searched for; behind a line of a layout that logged it.
         if _TRACE.match(line) or (follows and _THROWN.match(line)) or _has_layout(line, files):
             return line.replace(b"\n", b"\r")
     parts = FIELD.join(

@@ -1,6 +1,4 @@
-"""Source code, scripts and guides among the evidence, or in a paste: they hold the texts a program may print, but nothing
-that happened.
-"""
+"""Source code, scripts and guides among the evidence or in a paste: what may be printed, nothing that happened."""
 
 import html
 import re

@@ -220,9 +220,7 @@ def _role(at: dict[str, _Column], columns: list[_Column], *, sends: bool) -> str
 
 
 def _exported(at: dict[str, _Column], columns: list[_Column]) -> bool:
-    """Return whether a table is an exported log search rather than a ledger of sends: it has failures alone and nothing
-    that names a send, or whole log lines in its cells.
-    """
+    """Return whether a table is an exported log search, no ledger: failures that name no send, or lines of logs."""
     if any(column.seen(CELLS["sent"]) for column in columns):
         return False
     outcomes = [at[field] for field in ("outcome", "error") if field in at]

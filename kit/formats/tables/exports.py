@@ -3,6 +3,7 @@
 Each reader yields (name of the table, cells) for each row, the header first.
 """
 
+import contextlib
 import datetime as dt
 import re
 import zipfile
@@ -38,10 +39,8 @@ def of_json(path: Path, head: str, codec: str) -> Rows | None:
 
 def _objects(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
     for line in lines:
-        try:
+        with contextlib.suppress(msgspec.DecodeError, RecursionError):
             yield _OBJECT.decode(line.strip(" \t,"))
-        except (msgspec.DecodeError, RecursionError):
-            continue
 
 
 def _with_header(objects: Iterator[dict[str, Any]]) -> Rows:
@@ -87,11 +86,9 @@ def of_workbook(path: Path) -> Rows:
     except (CalamineError, ValueError) as error:
         raise Damaged(str(error)) from error
     for name in book.sheet_names:
-        try:
+        with contextlib.suppress(CalamineError, ValueError):
             rows = book.get_sheet_by_name(name).iter_rows()
             yield from ((name, list(map(_of_sheet, row))) for row in rows if any(value != "" for value in row))
-        except (CalamineError, ValueError):
-            continue
 
 
 def _of_sheet(value: Any) -> str:

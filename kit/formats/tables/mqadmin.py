@@ -36,8 +36,7 @@ _PREAMBLE: Final = (
 )  # fmt: skip
 COMMAND, SAME, NEXT, ROW, BROKER = "command", "same", "next", "row", "broker"
 """Where the fields of a line belong: to the command as a whole, the block of the line before, a new one, a row of a
-table without a head (as releases before 4.8.0 print them: each group is a column), the first or the last broker's
-block.
+table without a head (before 4.8.0: each group is a column), the first or the last broker's block.
 """
 _BEFORE_ROWS: Final = (
     ("detail", ROW, None), ("subscription", ROW, None), ("failed", COMMAND, None), ("cause", COMMAND, None),
@@ -89,9 +88,7 @@ def _lines(raw: bytes) -> list[str]:
 
 
 def _route(lines: list[str]) -> tuple[list[Field], range]:
-    """Return the fields of a route (`TopicRouteData`, printed as JSON over several lines), and the lines it takes: a
-    row per broker address, one per broker with its queues.
-    """
+    """Return the fields of a route (`TopicRouteData` as JSON), a row an address or broker's queues, and its lines."""
     first = next((n for n, line in enumerate(lines) if line.startswith("{")), len(lines))
     last = next((n for n in range(first, len(lines)) if lines[n].rstrip("\r ") == "}"), first)
     try:
