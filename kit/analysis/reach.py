@@ -66,7 +66,8 @@ def tried(facts: Facts) -> list[Row]:
     """Return the rows of `reach_statements` about broker addresses that clients and applications tried, without those
     of mqadmin, brokers, and name servers.
 
-    If a connect failed, also those whose brokers answered SEND_OK, by offset ids in send ledgers (`source` sends).
+    If a connect failed, also those whose brokers answered SEND_OK, by offset ids in send ledgers (`source` sends), and
+    those that stored messages of the clients that failed (with `physical_offset`).
     """
     rows = sorted(_statements(facts, "connect"), key=lambda row: (row["file"], row["address"]))
     if not rows:
@@ -79,13 +80,33 @@ def tried(facts: Facts) -> list[Row]:
         if not row["name_server"] and row["address"] not in servers
         if host(row["address"]) in brokers or port(row["address"]) not in (NAME_SERVER_PORT, None)
     ]
-    if not any(row["failed"] for row in rows):
+    failed = [row for row in rows if row["failed"]]
+    if not failed:
         return rows
     none: Row = {"source": "sends", "failed": 0, "failed_line": None, "first": None, "last": None}
-    return rows + [
+    answered = [
         none | {"file": row["file"], "address": place[0], "reached": row["n"], "reached_line": row["line"]}
         for row in facts.rows("answered_hosts")
         if (place := ids.tried(row["offset_msg_id"] or ""))
+    ]
+    return (
+        rows + answered + [none | {"reached": row["n"], "reached_line": None} | row for row in _stored(facts, failed)]
+    )
+
+
+def _stored(facts: Facts, failed: list[Row]) -> list[Row]:
+    """Return the rows of `stored_senders` that show that clients whose connects failed had reached the broker before.
+
+    Logs that were cut off do not name their clients: then any host but the broker's shows it, unless that is one in a
+    network which only containers of that host share.
+    """
+    named = {name.partition("@")[0] for row in failed if (name := clients(facts).get(row["file"]))}
+    tried = {row["address"] for row in failed}
+    return [
+        row
+        for row in (facts.rows("stored_senders") if facts.has("messages") else ())
+        if row["address"] in tried and network(row["address"]) is None
+        if row["host"] in named or (not named and row["host"] != host(row["address"]))
     ]
 
 

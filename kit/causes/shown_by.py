@@ -84,7 +84,7 @@ PRESENT: Final[Mapping[str, Callable[[Facts], bool]]] = {
     "host metrics": lambda facts: facts.has("metrics"),
     "answers to sends": lambda facts: (
         sends.ledger(facts).knows_kinds
-        and (facts.has("sends") or reach.every_client(facts))
+        and (sends.lists_all(facts) or reach.every_client(facts))
         and _of_each(facts, "sends", "client")
     ),
     "client logs": lambda facts: reach.client_logs(facts) and reach.every_client(facts) and _of_each(facts, "client"),

@@ -38,7 +38,8 @@ class Ledger:
     `failed`: the rows of `failed_sends` of its senders, with `originals` and `brokers` (how many; None if unknown).
     `among`: the sends of the clusters in which one failed. `duplicated`: one row per original that is stored twice.
     `answered_not_ok`: results other than SEND_OK although the message is stored. `whole`: the evidence would show a
-    failed send of another kind (a ledger, the log of a producing client or of its application; not a paste).
+    failed send of another kind (a ledger that lists what is stored, the log of a producing client or of its
+    application; not a paste).
     """
 
     source: str | None
@@ -96,11 +97,21 @@ def ledger(facts: Facts, leave_out: str = "") -> Ledger:
     known = Ledger(
         source="ledger" if listed else "logs", failed=failed, sends=count, sends_failed=int(failed["identity"].nunique()),
         errors_by_kind=None if unknown else attempts.counted(rows["kind"]), kind_unknown=unknown,
-        whole=listed or producer or not sources.isdisjoint({"app", "client"}),
+        whole=lists_all(facts) or producer or not sources.isdisjoint({"app", "client"}),
         answered_not_ok={status: sum(each) for status, each in not_ok.items()},
         among=sum(row["sends"] for row in answers if row["cluster"] in of_failed) if listed else None,
     )  # fmt: skip
     return _settled(facts, known) if facts.has("messages") else known
+
+
+def lists_all(facts: Facts) -> bool:
+    """Return whether the send ledgers list all that producers stored, but for a hundredth: one that is cut off, or of one
+    sender among several, shows nothing of the other sends.
+    """
+    if not (facts.has("sends") and facts.has("messages")):
+        return facts.has("sends")
+    (row,) = facts.rows("listed_originals")
+    return not row["names"] or bool(100 * row["unlisted"] <= row["originals"])
 
 
 def _settled(facts: Facts, known: Ledger) -> Ledger:

@@ -87,7 +87,7 @@ def observe(facts: Facts) -> Observed:
     would_show = ledger.knows_kinds and quiet and not signs.counted
     few = 0 < busy_sends + ledger.kind_unknown < SEVERAL > (signs.counted or 0)
     rarely = (
-        refused and ledger.whole and quiet and few and not signs.slow
+        refused and (ledger.whole or ledger.sends) and quiet and few and not signs.slow
         and _harmless(facts, ledger, busy_sends) and not _copied(facts, refused)
     )  # fmt: skip
     values = {

@@ -10,7 +10,7 @@ from kit.analysis.sends import sends
 from kit.causes.declared import Observed
 from kit.data import grouped
 from kit.formats.printed_times import utc
-from kit.inventory.model import folder_of
+from kit.inventory.model import Ref, folder_of
 from kit.tables.facts import Facts
 
 VIP = ":10909"
@@ -36,7 +36,12 @@ def observe(facts: Facts) -> Observed:
     if never is not None:
         _never(facts, observed, never, failed)
     elif reached is not None:
-        observed.quotes["connects-failed"] = facts.refs([(reached["file"], reached["reached_line"] or 0)])
+        place = f"bornHost={reached.get('host')}, storeHost={address}"
+        observed.quotes["connects-failed"] = (
+            [Ref(reached["file"], place, physical_offset=reached["physical_offset"])]
+            if "physical_offset" in reached
+            else facts.refs([(reached["file"], reached["reached_line"] or 0)])
+        )
     elif dropped is not None:
         observed.quotes["connects-failed"] = facts.refs([(dropped["file"], dropped["line"])])
     late = refs.seen(facts, "client-call-timeout")

@@ -19,6 +19,8 @@ from kit.tables.facts import Facts
 
 GROUPS: Final = 5
 """Most producer groups that the summary names."""
+MOST: Final = 99
+"""Per cent of the committed transactions whose rows have to be here to say that all agree."""
 TEXTS: Final = texts_of(__name__)
 REASONS: Final = ("exception", "error", "send_status", "rollback_answer", "commit_answer")
 """What a local step did that explains a disagreement."""
@@ -43,6 +45,8 @@ def observe(facts: Facts) -> Observed:
     )
     if not brokers.of_each(facts, (item.file for item in facts.files.of_kind("rows"))):
         rows = joined = None  # which agree says nothing of the transactions of a cluster without its rows
+    # Rows of a part of the time, or of one table among several, say nothing of the other transactions.
+    agree = bool(joined) and 100 * joined >= MOST * (summary.get("committed") or 0)
     # A disagreement is a row without a committed message, or a committed message without its row.
     some = present and summary and (without or summary["without_row"])
     wrong = facts("disagreements") if some else pd.DataFrame(columns=["state", "cause"])
@@ -62,10 +66,11 @@ def observe(facts: Facts) -> Observed:
         "rows_pending": pending if sure else None,
         "messages_without_row": summary["without_row"] if present else None,
         "finished": (summary["committed"] or 0) + (summary["rolled_back"] or 0) if summary else None,
+        "agree": agree,
         "wrong": len(finished), "caused": len(caused), "thrown": local and not len(finished) and not none_stored,
         "overtaken": overtaken,
         "unexplained": not none_stored and (not summary or not present or len(caused) < len(finished)),
-        "rows_lacking": not none_stored and (not facts.has("rows") or (bool(summary) and not joined)),
+        "rows_lacking": not none_stored and (not facts.has("rows") or (bool(summary) and not agree)),
     }  # fmt: skip
     quotes = {
         "local-step": refs.quote(facts, local), "exceptions": refs.quote(facts, local, 2) if thrown else (),
