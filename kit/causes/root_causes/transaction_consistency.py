@@ -46,7 +46,7 @@ def observe(facts: Facts) -> Observed:
     if not brokers.of_each(facts, (item.file for item in facts.files.of_kind("rows"))):
         rows = joined = None  # which agree says nothing of the transactions of a cluster without its rows
     # Rows of a part of the time, or of one table among several, say nothing of the other transactions.
-    agree = bool(joined) and 100 * joined >= MOST * (summary.get("committed") or 0)
+    agree = joined is not None and joined > 0 and 100 * joined >= MOST * (summary["committed"] or 0)
     # A disagreement is a row without a committed message, or a committed message without its row.
     some = present and summary and (without or summary["without_row"])
     wrong = facts("disagreements") if some else pd.DataFrame(columns=["state", "cause"])
