@@ -44,7 +44,6 @@ class Chart:
 
     def __attrs_post_init__(self) -> None:
         self.reading, self.alt, self.title = (rendered(t, self.lang) for t in (self.reading, self.alt, self.title))
-        self.names = {name: rendered(text, self.lang) for name, text in self.names.items()}
 
     @property
     def twin(self) -> Table:

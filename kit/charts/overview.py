@@ -102,7 +102,6 @@ def lane_name(lane: str, lang: Lang, titles: Mapping[str, str] | None = None) ->
 
 
 def place(file: Any, line: Any, offset: Any) -> str:
-    """Return the place of the evidence: file and line, or file and byte offset."""
     if pd.isna(file):
         return ""
     return f"{file}:{line}" if not pd.isna(line) else f"{file} @ {offset}" if not pd.isna(offset) else str(file)

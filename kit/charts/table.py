@@ -151,7 +151,6 @@ def drawn(spec: dict[str, Any], reading: str = "", folded: str = "") -> str:
 
 
 def spelled(spec: dict[str, Any]) -> str:
-    """Return the same table as plain text."""
     lines = [
         *([spec["caption"]] if spec["caption"] else []),
         *([" | ".join(c["name"] for c in spec["columns"])] if spec["columns"] else []),

@@ -103,7 +103,6 @@ class Explorer:
         return overview.over_time(frame, self.moments, LABELS["parts"][part].in_(self.lang), self.lang)
 
     def table(self, part: Part = "entries", most: int = 50) -> Table:
-        """Return the first selected entries or records as a table."""
         rows = self.parts[part].rows(self.selection, most)
         references: list[Any] = rows[list(KEYS[part])].to_dict("records")
         where = [(":" if part == "entries" else " @ ").join(map(str, each.values())) for each in references]

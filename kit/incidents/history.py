@@ -39,7 +39,6 @@ WEIGHTS: Final = {"cause": 4.0, "name": 2.0, "suspected": 1.5, "step": 1.0}
 LEAST: Final = 0.05
 NAMES_SHOWN: Final = 4
 PAGES: Final = ("report.html", "postmortem.html")
-FOUND: Final = ("confirmed", "suspected")
 _NAMED: Final = re.compile(
     r"\b(?:REAL_TOPIC|RETRY_TOPIC|PGROUP|topic|consumerGroup|producerGroup|group)\s*[=:]\s*\"?([^\s,;\"'}\])]+)"
     r"|%(?:RETRY|DLQ)%([\w%|-]+)"
@@ -72,7 +71,7 @@ class Incident:
 
     def with_verdict(self, *verdicts: str) -> list[Mapping[str, Any]]:
         """Return the findings with one of these verdicts, confirmed or suspected unless named."""
-        return [f for f in self.findings["findings"] if f.get("verdict") in (verdicts or FOUND)]
+        return [f for f in self.findings["findings"] if f.get("verdict") in (verdicts or html.FOUND)]
 
     def _about(self, field: str) -> Any:
         return (self.findings.get("evidence") or {}).get(field)

@@ -34,19 +34,13 @@ class LabError(Exception):
     """The lab cannot run here; its sentence is one line for the user."""
 
 
-def missing() -> str | None:
-    """Return the first missing tool (`java`, `javac`, `mvn`), None if all are installed."""
-    chosen = jvm.find()
-    if chosen is None or (jvm.major(chosen.release) or 0) < LEAST_JAVA:
-        return "java"
-    return next((tool for tool in ("javac", "mvn") if shutil.which(tool) is None), None)
-
-
 def java() -> str:
-    """Return the `java` to run. Raise `LabError` if a tool is missing."""
-    tool, chosen = missing(), jvm.find()
-    if tool is not None or chosen is None:
-        raise LabError(ERRORS["no_tool"].say(tool=tool, needs=ERRORS["needs"]))
+    """Return the `java` to run. Raise `LabError` with the first missing tool of `java`, `javac` and `mvn`."""
+    chosen = jvm.find()
+    fits = chosen is not None and (jvm.major(chosen.release) or 0) >= LEAST_JAVA
+    missing = next((tool for tool in ("javac", "mvn") if shutil.which(tool) is None), None) if fits else "java"
+    if chosen is None or missing:
+        raise LabError(ERRORS["no_tool"].say(tool=missing, needs=ERRORS["needs"]))
     return str(chosen.executable)
 
 

@@ -129,7 +129,6 @@ class Postmortem:
                 yield at, TEXTS[source].render(self.lang), what.render(self.lang), place
 
     def timeline(self) -> Chart:
-        """Chart the timed rows of the merged timeline."""
         titles = {f["cause"]: f["title"] for f in self.inquiry.findings["findings"]}
         return overview.timeline(self.moments[self.moments["at"].notna()], self.lang, titles)
 
@@ -153,7 +152,6 @@ class Postmortem:
         return Answer(pd.DataFrame(), tuple(each for each in drawn if not isinstance(each, Answer)), "")
 
     def hypotheses(self) -> Table:
-        """Return the team's hypotheses, in its own words, with their references."""
         return notes.table(self.team, "hypotheses", self.lang)
 
     def actions(self) -> Table | Answer:

@@ -245,7 +245,6 @@ def inventory(findings: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], l
 
 
 def apart(titles: Mapping[str, str], slugs: Sequence[str], lang: Lang) -> dict[str, Any] | None:
-    """Return what these causes look like, and how to tell them apart, by their titles."""
     return rows_of(look_alikes.frame(lang, slugs).replace(titles), PAGE["look_alikes"], lang, look_alikes.COLUMNS)
 
 

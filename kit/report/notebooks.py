@@ -255,5 +255,4 @@ class _Plain(mistune.HTMLRenderer):
 
 
 def markdown(source: str, shift: int = 2) -> Markup:
-    """Render Markdown with raw HTML escaped."""
     return Markup(mistune.create_markdown(renderer=_Plain(shift), plugins=["table"])(clean(source)))

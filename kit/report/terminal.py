@@ -15,7 +15,7 @@ from kit.causes.doctor import Checkup, Hazard
 from kit.causes.findings import VERDICTS
 from kit.charts.safe_text import brief
 from kit.formats.printed_times import is_local, iso
-from kit.i18n import Lang, Sentence, T, labels, on_clock, printable
+from kit.i18n import Lang, Sentence, T, labels, on_clock, printable, rendered
 from kit.inventory import zones
 from kit.inventory.inventory import Inventory
 from kit.inventory.model import Ref
@@ -101,7 +101,7 @@ def closing(findings: dict[str, Any], lang: Lang) -> str:
     else:
         missing = (m["artefact"] for f in first or ranked(findings) for m in f["missing"])
         sentences += [TEXTS["to_collect"].say(artefact=artefact) for artefact in missing][:1]
-    return "\n".join(printable(line if isinstance(line, str) else line.render(lang)) for line in sentences)
+    return "\n".join(printable(rendered(line, lang)) for line in sentences)
 
 
 def inventory(files: Inventory, lang: Lang) -> str:

@@ -146,7 +146,6 @@ def _place(stream: io.FileIO, size: int, key: str, before: State) -> Place | Non
 
 
 def _recognise(stream: io.FileIO, file: EvidenceFile, place: Place) -> None:
-    """Note kind and details of a file."""
     kind, detail = recognise.recognise(file)
     if not place.at:
         place.heads = min(HEAD, file.bytes)

@@ -94,7 +94,7 @@ def test_a_run_prints_a_line_every_five_seconds(capsys):
 def test_wrong_usage_is_one_line_and_code_2(arguments, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "something").touch()
-    monkeypatch.setattr(jars, "missing", lambda: None)
+    monkeypatch.setattr(jars, "java", lambda: "java")
     monkeypatch.setattr(jars, "_run", None)  # nothing is fetched
     done = CliRunner().invoke(cli, ["lab", "run", *arguments.split()])
     assert done.exit_code == 2
@@ -116,7 +116,7 @@ def test_a_release_that_maven_cannot_fetch_is_named(tmp_path, monkeypatch):
     mvn.chmod(0o755)
     monkeypatch.setenv("PATH", f"{mvn.parent}:{os.environ['PATH']}")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(jars, "missing", lambda: None)
+    monkeypatch.setattr(jars, "java", lambda: "java")
     with pytest.raises(jars.LabError, match=r"4\.6\.9.*Could not resolve"):
         jars.classpath("client", Version.parse("4.6.9"))
 
