@@ -171,9 +171,8 @@ def same_queue(facts: Facts, one: Queue, other: Queue) -> bool:
 
 
 def is_of(facts: Facts, hosts: Hosts, file: str, address: str | None = None) -> bool | None:
-    """Return whether a file, and the address it names, is of the broker that stored under `hosts`; None if open.
-
-    If there is only one broker, a file may be its own whatever address it names.
+    """Return whether a file, and the address it names, is of the broker that stored under `hosts`; None if open: of the
+    only broker a file may be whatever address it names.
     """
     if not hosts or (len(all_of(facts)) < 2 and address not in hosts):
         return None

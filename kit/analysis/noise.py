@@ -18,9 +18,8 @@ SHOWN: Final = labels("analysis")["harmless_columns"]
 
 
 def harmless_texts(facts: Facts, lang: Lang | None = None) -> pd.DataFrame:
-    """Return one row per harmless text, most frequent first.
-
-    Columns: text (the first line with it), count (entries), first (UTC, null without times), file, line, why, slug.
+    """Return one row per harmless text, most frequent first: text (the first line with it), count (entries), first
+    (UTC, null without times), file, line, why, slug.
     """
     harmless = {slug: seen for slug in BENIGN if slug not in going_on(facts) and (seen := refs.seen(facts, slug))}
     texts = facts.lines(seen.places[0] for seen in harmless.values())

@@ -63,11 +63,9 @@ def _statements(facts: Facts, event: str) -> list[Row]:
 
 @memo
 def tried(facts: Facts) -> list[Row]:
-    """Return the rows of `reach_statements` about broker addresses that clients and applications tried, without those
-    of mqadmin, brokers, and name servers.
-
-    If a connect failed, also those whose brokers answered SEND_OK, by offset ids in send ledgers (`source` sends), and
-    those that stored messages of the clients that failed (with `physical_offset`).
+    """Return the rows of `reach_statements` about brokers that clients and applications tried, not mqadmin, brokers or
+    name servers; if a connect failed, also those that answered SEND_OK, by offset ids in send ledgers (`source` sends),
+    and those that stored messages of the clients that failed (with `physical_offset`).
     """
     rows = sorted(_statements(facts, "connect"), key=lambda row: (row["file"], row["address"]))
     if not rows:
@@ -142,10 +140,8 @@ def advertised(facts: Facts) -> dict[str, Place]:
 
 
 def reachable_instead(facts: Facts, address: str) -> tuple[str, tuple[Place, ...]] | None:
-    """Return (ip:port, lines that show it) of an address of the same host that others can reach, None if none is shown.
-
-    The host is known by its output of `ip addr`, which lists the advertised address. Of several addresses the one in a
-    network of name servers or clients is returned.
+    """Return (ip:port, lines that show it) of an address of the same host that others can reach, of several that in a
+    network of name servers or clients; None if none is shown. The host is known by its output of `ip addr`.
     """
     own, number = own_addresses(facts), port(address) or PORT
     files = {o["file"] for o in own if o["address"] == host(address) or network(address) in ("loopback", "link-local")}
@@ -174,9 +170,8 @@ def clients(facts: Facts) -> dict[str, str]:
 
 @memo
 def client_logs(facts: Facts) -> bool:
-    """Return whether there is a client's log, other than mqadmin's or an excerpt: it would show a failed connect.
-
-    A complete log begins with its client's start, and has a connect of some kind.
+    """Return whether there is a client's log, neither mqadmin's nor an excerpt, that would show a failed connect: it
+    has its client's start and a connect of some kind.
     """
     whole = {file for file, _ in refs.seen(facts, "client-created", "client-started", "client-connect").places}
     return any(i.source == "client" and i.file in whole and i.file not in tools(facts) for i in facts.files.items)

@@ -31,11 +31,11 @@ class Seen:
         return (self.first, self.last) if self.first and self.last else None
 
 
-def seen(facts: Facts, *slugs: str, beside: Seen | None = None) -> Seen:
-    """Return where any of these known texts (slugs of the catalogue) occurs; `beside` others: if it does in their
-    folders, in these only, as other brokers have their own.
+def seen(facts: Facts, *slugs: str, source: str | None = None, beside: Seen | None = None) -> Seen:
+    """Return where any of these known texts (slugs of the catalogue) occurs, in logs of one `source` if given; `beside`
+    others: if it does in their folders, in these only, as other brokers have their own.
     """
-    rows = [row for row in facts.rows("known_texts") if row["event"] in slugs]
+    rows = [r for r in facts.rows("known_texts") if r["event"] in slugs and source in (None, r["source"])]
     folders = {folder_of(file) for file, _ in beside.places} if beside else set()
     return of_rows([row for row in rows if folder_of(row["file"]) in folders] or rows)
 
@@ -53,11 +53,6 @@ def of_one_clock(facts: Facts, slug: str) -> Seen:
     rows = [row for row in facts.rows("known_texts") if row["event"] == slug]
     local = zones.local(facts.zoned.items)
     return of_rows([row for row in rows if row["file"] not in local] or rows)
-
-
-def count(facts: Facts, slug: str, source: str) -> int:
-    """Return how many entries of one source (`client`, `transaction`, …) hold a known text."""
-    return sum(row["n"] for row in facts.rows("known_texts") if row["event"] == slug and row["source"] == source)
 
 
 def quote(facts: Facts, where: Seen, most: int = 3) -> tuple[Ref, ...]:
@@ -78,9 +73,8 @@ def lines(facts: Facts, rows: pd.DataFrame, most: int = 3, which: str = "") -> t
 
 
 def earliest(facts: Facts, entries: pd.DataFrame, most: int = 3, *, within: str | None = None) -> tuple[Ref, ...]:
-    """Quote the earliest of some entries: columns ts, file, line, message, trace.
-
-    `within`: the quoted line is the first one of the entry that contains this text (a folded trace has many).
+    """Quote the earliest of some entries (columns ts, file, line, message, trace): of each the first line, or with
+    `within` that of its lines which contains this text first, as a folded trace has many.
     """
     first = entries.astype({"file": object}).sort_values(["ts", "file", "line"], na_position="first").head(most)
     quoted = []

@@ -65,7 +65,7 @@ def broker_versions(facts: Facts, hosts: Hosts = frozenset()) -> tuple[Version, 
 
 @memo
 def upgrades(facts: Facts) -> dict[str, list[dict[str, Any]]]:
-    """Return {broker: its starts, rows of `broker_starts` with `version` parsed and `at` (UTC)} of upgraded brokers."""
+    """Return the starts of each upgraded broker, in order: rows of `broker_starts`, `version` parsed, `at` (UTC)."""
     address = {row["file"]: row["address"] for row in facts.rows("broker_settings") if row["subject"] is None}
     rows = facts.rows("broker_starts") if facts.has_source("broker") else ()
     parsed = (row | {"version": Version.maybe(row["version"]), "at": utc(row["ts"])} for row in rows)
@@ -110,7 +110,6 @@ LONGEST_DELAY: Final = 100 * 86_400
 @fold("level int, seconds bigint", "settings")
 def delay_levels(facts: Facts) -> list[dict[str, Any]]:
     """One row per delay level of the broker (messageDelayLevel, or the default), up to 100 days: level (1 …), seconds.
-
     MessageStoreConfig.messageDelayLevel, ScheduleMessageService.parseDelayLevel.
     """
     levels = names.delay_seconds()

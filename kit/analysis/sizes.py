@@ -96,9 +96,9 @@ def _printed(facts: Facts, refused: pd.DataFrame, slack: int) -> tuple[int | Non
 # --- refusals --------------------------------------------------------------------------------------------------------
 
 
-def for_size(rows: pd.DataFrame, writer: str | None) -> pd.DataFrame:
+def for_size(rows: pd.DataFrame, writer: str) -> pd.DataFrame:
     """Return the rows of the table `size_refusals` in which the store names a size, of one writer."""
-    return rows[rows["event"].isin(SIZE) & (rows["writer"].isna() if writer is None else rows["writer"] == writer)]
+    return rows[rows["event"].isin(SIZE) & (rows["writer"] == writer)]
 
 
 def rate(rows: pd.DataFrame) -> float | None:

@@ -213,9 +213,8 @@ def write(spark: SparkSession, table: str, parts: Mapping[str, Read], folder: Pa
 
 
 def link_known(cases: Path, table: str, folder: Path, wanted: set[str]) -> None:
-    """Link the wanted parts that the cache has already: of evidence with one more file only that file is read.
-
-    A part is named after the bytes it is read from and the code that reads them (`kit.spark.sources.part_name`).
+    """Link the wanted parts that the cache has already, named after the bytes and the code that reads them
+    (`kit.spark.sources.part_name`): of evidence with one more file only that file is read.
     """
     for known in sorted(cases.glob(f"*/tables/{table}-*/{PART}*")):
         part = folder / known.name

@@ -32,10 +32,9 @@ def examine(facts: Facts) -> list[Finding]:
     problems = []
     for problem in SEARCHED:
         seen = refs.seen(facts, PROBLEM + problem.slug)
-        normal = refs.seen(facts, problem.seen.normal_with) if seen and problem.seen.normal_with else None
-        count = seen.count - (normal.count if normal else 0) if seen else 0
+        count = seen.count - refs.seen(facts, problem.seen.normal_with).count
         of_tools = problem.seen.of_users and {file for file, _ in seen.places} <= reach.tools(facts)
-        if not seen or count <= 0 or of_tools:
+        if count <= 0 or of_tools:
             continue
         counts = [(count, seen.first, seen.last)]
         if problem.seen.by and count >= problem.seen.least:

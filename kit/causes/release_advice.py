@@ -64,11 +64,6 @@ def advise(releases: Mapping[str, Iterable[Version]], causes: Collection[str] = 
     return tuple(sorted(every, key=lambda each: not each.fits))
 
 
-def of_case(facts: Facts) -> dict[str, tuple[Version, ...]]:
-    """Return the releases that the evidence names, by side."""
-    return {"broker": setup.broker_versions(facts), "client": setup.client_versions(facts)}
-
-
 def confirmed_or_suspected(document: Mapping[str, Any] | None) -> frozenset[str]:
     """Return the causes that findings.json confirms or suspects."""
     every = document["findings"] if document else ()
@@ -77,5 +72,6 @@ def confirmed_or_suspected(document: Mapping[str, Any] | None) -> frozenset[str]
 
 def fitting(facts: Facts, document: Mapping[str, Any] | None) -> pd.DataFrame:
     """Return the faults that fit what was found, with the columns of `COLUMNS`; no rows if none does."""
-    rows = [each.row(facts.lang) for each in advise(of_case(facts), confirmed_or_suspected(document)) if each.fits]
+    releases = {"broker": setup.broker_versions(facts), "client": setup.client_versions(facts)}
+    rows = [each.row(facts.lang) for each in advise(releases, confirmed_or_suspected(document)) if each.fits]
     return pd.DataFrame(rows, columns=pd.Index(list(COLUMNS)), dtype=object)

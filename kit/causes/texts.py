@@ -13,7 +13,6 @@ from kit.causes.findings import Kind, Remedy, Role
 from kit.i18n import Filled, T
 
 Severity = Literal["notice", "warning", "critical"]
-LOW = T("Low.", "低。")
 
 
 class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -79,7 +78,7 @@ class RemedyTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     action: T
     why: T
     verify: T
-    risk: T = LOW
+    risk: T = T("Low.", "低。")
     when: T | None = None
     undo: T | None = None
     needs: str = "found"

@@ -155,9 +155,8 @@ def file(item: Item) -> dict[str, Any]:
 
 
 def explained_by(findings: Sequence[Finding]) -> dict[str, tuple[str, ...]]:
-    """Return {cause: the confirmed causes it follows from}, for the causes seen (confirmed or suspected).
-
-    A cause explains another that it leads to, or whose finding names it, unless the other was over before it began.
+    """Return {cause: the confirmed causes it follows from}, for the causes seen: those that lead to it, or that its
+    finding names, unless it was over before they began.
     """
     confirmed = [f for f in findings if f.verdict == "confirmed"]
     seen = {f.cause: f for f in findings if f.verdict in ("confirmed", "suspected")}

@@ -206,9 +206,8 @@ def rested(queue: Stuck) -> bool:
 
 
 def untouched(facts: Facts, group: str | None) -> tuple[dict[str, Any], tuple[Ref, ...]]:
-    """Return the queues of a group (None: any) of which nothing was ever handled while others move on, as values of a
-    sentence, and the line that shows it: of the topic in which most waits. looked_twice:
-    the offsets of it (None: of each) are known at two times.
+    """Return the queues of a group (None: any) of which nothing was ever handled while others move on, where most
+    waits, as values of a sentence, and the line. looked_twice: offsets of it (None: of each) are known at two times.
     """
     own = [p for p in pairs(facts) if group in (None, p.group)]
     looked = {p.group for p in own if any(q.looks > 1 for q in p.queues)}

@@ -145,10 +145,8 @@ def held_at_end(facts: Facts, group: str) -> pd.DataFrame:
 
 
 def owned(facts: Facts, group: str, queue: brokers.Queue) -> bool | None:
-    """Return whether a client of a group holds a queue, None where nothing shows who holds others of the topic, or where
-    a client that may hold it is not in the evidence.
-
-    By client logs and by the last running info of each client.
+    """Return whether a client of a group holds a queue, by client logs and last running infos; None where nothing shows
+    who holds others of the topic, or where a client that may hold it is not in the evidence.
     """
     known = holders(facts, group, queue[0])
     found = any(brokers.same_queue(facts, each, queue) for each in known)

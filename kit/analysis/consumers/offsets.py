@@ -192,10 +192,7 @@ def _corrected(facts: Facts, by_client: set[tuple[str, str]], moves: list[Row]) 
 
 
 def _stored(facts: Facts, by_client: set[tuple[str, str]]) -> Iterator[Row]:
-    """Yield the moves to what is not deleted that no client's log shows, but the broker's store: messages of its own.
-
-    A group that asked for offset 0 may have been new: nothing there says it.
-    """
+    """Yield the moves that only messages of the broker show; a group that asked for offset 0 may have been new."""
     for row in facts.rows("moved_events") if facts.has("messages") else ():
         complete = None not in (row["queue_id"], row["requested"], row["next"]) and not row["kept"]
         if complete and 0 < row["requested"] < row["next"] and (row["group"], row["topic"]) not in by_client:

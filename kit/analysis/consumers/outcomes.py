@@ -104,10 +104,7 @@ def _judged(facts: Facts, record: Row, group: str, deliveries: Sequence[Row]) ->
 
 
 def _passed(facts: Facts, record: Row, group: str, complete: bool) -> tuple[str, Iterable[Ref], Row] | None:
-    """Return why a copy in front of the group's offset was not handled, None where nothing shows it.
-
-    `complete`: every ledger of the group is there.
-    """
+    """Return why a copy in front of a group's offset was not handled, or None. `complete`: all its ledgers are here."""
     topic, queue, offset = record["topic"], record["queue_id"], record["queue_offset"]
     moves = (m for m in facts.rows("offset_moves") if m["kind"] != "reset" and (m["start"] or 0) <= offset < m["end"])
     for move in moves:

@@ -48,7 +48,7 @@ def last_record(row: Row) -> Ref:
 
 
 def ledger(facts: Facts) -> Row | None:
-    """Return the `acknowledged` sends, those `missing` in the stores, and the `latest` of these; None if not known."""
+    """Return the `acknowledged` sends, those `missing`, and their `latest`; None without slave, ledger or store."""
     if not (has_slave(facts) and facts.has("sends") and facts.has("messages") and facts.rows("replica_ends")):
         return None
     rows = facts.rows("replica_seconds")
@@ -101,9 +101,8 @@ def _broken(facts: Facts) -> tuple[Ref, ...]:
 
 
 def ended(facts: Facts) -> tuple[Ref, ...]:
-    """Quote where a slave's connection to its master ended without being broken.
-
-    That alone shows no lost master: up to 4.5.1 both sides end it every 20 s while no message comes.
+    """Quote where a slave's connection to its master ended without being broken, which alone shows no lost master: up
+    to 4.5.1 both sides end it every 20 s while no message comes.
     """
     slugs = () if _broken(facts) else ("ha-read-failed", "ha-closed", "ha-expired")
     return tuple(ref for slug in slugs for ref in refs.quote(facts, refs.seen(facts, slug), 1))

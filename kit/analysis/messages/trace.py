@@ -329,8 +329,7 @@ def _half_id(commit: Row) -> str:
 
 def gaps(records: list[Row], ops: list[Row], end: dt.datetime | None) -> list[dict[str, Any]]:
     """Return what lacks in the life of one message: dicts `kind`, `text` (a sentence), `offset_msg_id` of the record.
-
-    `end`: the last store time of the evidence; the sentence of a step that was not due by then says so.
+    `end`: the last store time of the evidence, by which a step may not have been due.
     """
     by_key = grouped((record["uniq_key"], record) for record in records)
     return [gap for own in by_key.values() for gap in (*_broken(own), *_waiting(own, end), *_transaction(own, ops))]

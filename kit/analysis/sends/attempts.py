@@ -49,8 +49,7 @@ def entries(facts: Facts) -> pd.DataFrame:
 @memo
 def attempts(facts: Facts) -> pd.DataFrame:
     """Return the failed attempts, columns of `entries`, with the key and UNIQ_KEY that the client prints after each.
-
-    Threads of one client write to one log: in a file (and printed thread) a message is of the first attempt without.
+    Its threads write to one log: in a file (and printed thread) a message is of the first attempt without.
     """
     rows = entries(facts)
     rows = rows[rows["role"].isin(["attempt", "message"])].reset_index(drop=True)

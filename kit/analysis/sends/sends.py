@@ -67,7 +67,7 @@ class Ledger:
         return self.failed["file"].map(folder_of).isin([*map(folder_of, files)])
 
     def unanswered(self, files: Iterable[str]) -> pd.DataFrame:
-        """Return failed sends that may have reached no broker, of the hosts of these files, or of any."""
+        """Return the unanswered sends, not stored either, of the hosts of these files, or of any if none is theirs."""
         beside = self.beside(files)
         arrived = self.failed["kind"].isin(attempts.REFUSALS) | (pd.to_numeric(self.failed["originals"]) > 0)
         return self.failed[~arrived & (beside | (not beside.any()))]
@@ -208,9 +208,8 @@ def repeated(facts: Facts) -> pd.DataFrame:
 
 
 def _own_names(text: str | None) -> str:
-    """Return the sorted names of the properties that RocketMQ does not know.
-
-    A copy made by RocketMQ with one wrong bit seems to be an original, with a name that the other record does not have.
+    """Return the names, sorted, of the properties that RocketMQ does not know: a copy made by it with one wrong bit
+    seems to be an original, with a name that the other record does not have.
     """
     named = {pair.split("\x01", 1)[0] for pair in (text or "").split("\x02")}
     return "\x02".join(sorted(named - names.PROPERTIES))

@@ -11,7 +11,6 @@ from kit.inventory.model import Ref
 from kit.rocketmq.versions import rule
 from kit.tables.facts import Facts
 
-TWICE: Final = 2
 ANSWERS: Final = ("check-answer-commit", "check-answer-rollback", "check-answer-pending")
 
 
@@ -86,7 +85,7 @@ def duplicate_commit(facts: Facts) -> Observed:
     timeout = setup.of_half_topics(facts, "transactionTimeOut")
     values = {
         "committed_twice": count, "late_commits": len(late) or None, "late_op_records": len(early) or None,
-        "most": most if most > TWICE else None, "value": timeout.value, "known_from": timeout.known,
+        "most": most if most > 2 else None, "value": timeout.value, "known_from": timeout.known,
     }  # fmt: skip
     quotes = {"committed-twice": _both(rows), "late-commit": _both(late), "late-op": _both(early)}
     window, topics = refs.span(rows["first_time"], rows["second_time"]), sorted(set(rows["topic"].dropna()))

@@ -36,8 +36,6 @@ SLOW = (*SLOW_TIMED, "mmap-timeout", "transient-pool-short")
 SEVERAL = 3
 RARE = 1_000
 """Sends to one refused send from which it is no cause by itself."""
-PAGE_CACHE_BUSY = 1000
-"""ms of one append from which a broker refuses others: osPageCacheBusyTimeOutMills."""
 PASTED = ("page-cache-slow",)
 """A statistic that any broker may print once: it counts only in a paste."""
 MOST_WHYS = 4
@@ -146,9 +144,10 @@ def _signs(facts: Facts, ledger: sends.Ledger) -> Signs:
     slow, timed_out = _slow_lines(facts), lines.count or len(late)
     felt = bool(refused or timed_out or counted)
     stood_still = facts.has("messages") and len(facts("pauses"))
-    stalls = list(facts("stalls").itertuples(index=False)) if stood_still else []
-    if not (slow or felt) and _short(stalls):
-        stalls = []
+    stalls: list[Any] = list(facts("stalls").itertuples(index=False)) if stood_still else []
+    # What any broker has now and then: few, and none that its own log would call slow.
+    few = sum(s.pauses for s in stalls) < SEVERAL and all(1000 * s.seconds < PRINTED for s in stalls)
+    stalls = [] if few and not (slow or felt) else stalls
     return Signs(refused, lines, late, timed_out, slow, answers, counted, felt, stalls)
 
 
@@ -193,12 +192,8 @@ def _slow_lines(facts: Facts) -> refs.Seen:
         return refs.seen(facts, *SLOW, *PASTED)
     slow = refs.seen(facts, *SLOW)
     few = slow and refs.seen(facts, *SLOW_TIMED).count == slow.count < SEVERAL
-    return refs.Seen() if few and not (facts("slow_writes")["cost_ms"] >= PAGE_CACHE_BUSY).any() else slow
-
-
-def _short(stalls: list[Any]) -> bool:
-    """Return whether stalls are what any broker has now and then: few, and none that its own log would call slow."""
-    return sum(s.pauses for s in stalls) < SEVERAL and all(1000 * s.seconds < PRINTED for s in stalls)
+    busy_from = rule("osPageCacheBusyTimeOutMills", OLDEST)  # ms of one append from which a broker refuses others
+    return refs.Seen() if few and not (facts("slow_writes")["cost_ms"] >= busy_from).any() else slow
 
 
 def _outcome(ledger: sends.Ledger) -> dict[str, Any]:

@@ -104,9 +104,8 @@ def _stuck(facts: Facts, queue: lag.Stuck, message: Message, *, stands: bool) ->
 
 
 def _in_work(facts: Facts, queue: lag.Stuck | None = None) -> Message:
-    """Return what shows the message at a queue's offset, or that the queue has no owner; {} if nothing does.
-
-    Without a queue: a message that seems to block its own, where no two looks show one that is stuck.
+    """Return what shows the message at a queue's offset, or that the queue has no owner; {} if nothing does. Without a
+    queue: a message that seems to block its own, where no two looks show one that is stuck.
     """
     attempts = consumer_logs.of(facts, "orderly-not-done", group=queue.group if queue else None)
     attempts = [s for s in attempts if (_is_at(facts, s, queue) if queue else _attempts(s) >= ATTEMPTS)]

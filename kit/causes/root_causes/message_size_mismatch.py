@@ -16,8 +16,6 @@ from kit.tables.facts import Facts
 
 CHECKED: Final = f'"{names.HALF_TOPIC}@{names.TRANSACTION_GROUP}"'
 """How consumerOffset.json names the position of the check: broker/offset/ConsumerOffsetManager."""
-PROPERTIES: Final = 32_767
-"""Bytes of properties that a record holds: store/CommitLog, Short.MAX_VALUE."""
 SHOWN = 5
 """Most looping records that are examined one by one."""
 
@@ -37,7 +35,7 @@ def observe(facts: Facts) -> Observed:
     named, failed = sizes.for_size(rows, "put_back"), rows[rows["event"] == "put-back-failed"]
     lines = rows.loc[[*named.index, *failed.index]]
     of_properties = bool(len(named)) and bool((named["event"] == "properties-too-long").all())
-    limit = PROPERTIES if of_properties else known.max_size
+    limit = known.properties_max if of_properties else known.max_size
     # The half messages that a log names as refused, by their ids or sizes.
     ids = failed["msg_id"].dropna().str.upper().nunique()
     by_size = not named[["total", "body"]].dropna().empty

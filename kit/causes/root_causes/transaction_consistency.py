@@ -53,9 +53,10 @@ def observe(facts: Facts) -> Observed:
     # Discarded ones are another cause's matter.
     finished = wrong[wrong["state"].isin(["committed", "rolled_back"])]
     caused = finished[finished["cause"].notna()]
-    local, overtaken, thrown = refs.seen(facts, LOCAL), lookups.overtaken(facts), refs.count(facts, LOCAL, "client")
+    local, overtaken = refs.seen(facts, LOCAL), lookups.overtaken(facts)
+    thrown = refs.seen(facts, LOCAL, source="client").count
     producers = (row for row in attempts.clients_of_users(facts) if row["role"] == "producer")
-    printed = thrown or any(refs.count(facts, slug, "client") for slug in PRODUCING)
+    printed = refs.seen(facts, LOCAL, *PRODUCING, source="client")
     client_log = bool(printed) or any(row["source"] == "client" for row in producers)
     none_stored = summary.get("half_messages") == 0
     # What is open here may be committed where the logs at hand have nothing.
