@@ -20,7 +20,6 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any, Final, cast
 
@@ -207,9 +206,8 @@ class _Packed:
                     self._stored += len(data)
                     require_room(self.spool)
                 self._unpacked += len(data)
-                if self._stored > max(RATIO_FREE, MAX_RATIO * packed) or self._unpacked > max(
-                    TOTAL_FREE, 1000 * packed
-                ):
+                many_zeros = self._unpacked > max(TOTAL_FREE, 1000 * packed)
+                if many_zeros or self._stored > max(RATIO_FREE, MAX_RATIO * packed):
                     raise Refusal("ratio")
 
 
@@ -273,9 +271,8 @@ def _blocks(tar: tarfile.TarFile, info: tarfile.TarInfo) -> Iterator[bytes]:
 def _of_zip(archive: zipfile.ZipFile) -> Iterator[_Member]:
     """Raise `Refusal` if members share bytes, by which a small zip becomes any size."""
     entries = sorted(archive.infolist(), key=lambda entry: entry.header_offset)
-    if any(
-        entry.header_offset + 30 + entry.compress_size > behind.header_offset for entry, behind in pairwise(entries)
-    ):
+    ends = [entry.header_offset + 30 + entry.compress_size for entry in entries]
+    if any(end > behind.header_offset for end, behind in zip(ends, entries[1:], strict=False)):
         raise Refusal("overlap")
     for entry in entries:
         if not entry.is_dir():

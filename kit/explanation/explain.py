@@ -208,9 +208,8 @@ def _setting(text: str) -> Meaning | None:
     if match is None or parameter is None:
         return None
     name = match[1]
-    meaning: list[Sentence] = [
-        TEXTS["setting_is"].say(meaning=parameter.meaning, unit=parameter.unit, default=_default(name))
-    ]
+    is_ = TEXTS["setting_is"].say(meaning=parameter.meaning, unit=parameter.unit, default=_default(name))
+    meaning: list[Sentence] = [is_]
     meaning += [TEXTS["setting_trade"].say(trade=parameter.trade)] if parameter.trade else []
     read: list[Sentence] = [TEXTS["read_since"].say(since=parameter.since)] if parameter.since else []
     read += [TEXTS["read_until"].say(until=parameter.until)] if parameter.until else []
@@ -228,11 +227,8 @@ def _default(name: str) -> Sentence | str:
 
 def releases_of(rows: Iterable[dict[str, Any]]) -> str | None:
     """Return the releases that print all of a paste's broker lines, None if that excludes no release."""
-    printed = [
-        each
-        for row in rows
-        if (each := upstream.printed(row["text"])) and each.classes.startswith(("broker/", "store/"))
-    ]
+    texts = filter(None, (upstream.printed(row["text"]) for row in rows))
+    printed = [each for each in texts if each.classes.startswith(("broker/", "store/"))]
     first = max((each.since for each in printed), key=upstream.number, default="")
     last = min((each.until for each in printed if each.until), key=upstream.number, default="")
     narrowed = bool(first or last) and (not last or upstream.number(first) <= upstream.number(last))

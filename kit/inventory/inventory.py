@@ -121,9 +121,8 @@ def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
         largest = sorted(opened.files, key=lambda f: -f.bytes)
         looked = list(chain.from_iterable(pool.map(lambda f: _look_inside(f, hashes, spool), largest)))
     looked.sort(key=lambda one: one.file)
-    refused = sorted(
-        [*opened.refused, *(one for one in looked if isinstance(one, Refused))], key=lambda r: (r.file, r.reason)
-    )
+    unread = [*opened.refused, *(one for one in looked if isinstance(one, Refused))]
+    refused = sorted(unread, key=lambda r: (r.file, r.reason))
     items = [one for one in looked if isinstance(one, Item)]
     contents = [*(f"{i.file}\0{i.content or ''}\n" for i in items), *(f"!{r.file}\0{r.reason}\n" for r in refused)]
     from kit.inventory import recognise  # loaded by now

@@ -34,12 +34,10 @@ GRPC_NAMES: Final = {answer.name: code for code, answer in GRPC_CODES.items()}
 
 
 class ReturnedId(data.Row, frozen=True, kw_only=True):
-    """Which id a call returns: a message has one UNIQ_KEY and as many offset ids as copies, each API calls one of them
-    "message id".
+    """Which id a call returns: of one UNIQ_KEY and as many offset ids as copies, each API calls one "message id".
 
     `stages`: of which copy, the newest (empty: of the message); `since`: from which client on; `transactional`: only of
-    transactional messages (True), only of others (False); `upstream`: the class below `org/apache/rocketmq` that
-    determines it.
+    such messages (True) or others (False); `upstream`: the class below `org/apache/rocketmq` that determines it.
     """
 
     call: str

@@ -23,12 +23,10 @@ RETRY_PREFIX: Final = "%RETRY%"
 DLQ_PREFIX: Final = "%DLQ%"
 LMQ_PREFIX: Final = "%LMQ%"
 
-SYSTEM_TOPICS: Final = frozenset(
-    {
-        HALF_TOPIC, OP_TOPIC, DISCARD_TOPIC, SCHEDULE_TOPIC, TIMER_TOPIC, TRACE_TOPIC, "TBW102", "AUTO_CREATE_TOPIC_KEY",
-        "SELF_TEST_TOPIC", "BenchmarkTest", OFFSET_MOVED_TOPIC, "CHECKPOINT_TOPIC",
-    }
-)  # fmt: skip
+SYSTEM_TOPICS: Final = frozenset({
+    HALF_TOPIC, OP_TOPIC, DISCARD_TOPIC, SCHEDULE_TOPIC, TIMER_TOPIC, TRACE_TOPIC, "TBW102", "AUTO_CREATE_TOPIC_KEY",
+    "SELF_TEST_TOPIC", "BenchmarkTest", OFFSET_MOVED_TOPIC, "CHECKPOINT_TOPIC",
+})  # fmt: skip
 """Fixed names RocketMQ itself uses. Names of clusters and brokers are topics too, known from configuration."""
 
 # --- groups: common/MixAll --------------------------------------------------------------------------------------------

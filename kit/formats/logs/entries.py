@@ -162,9 +162,8 @@ def clipped(head: bytes, tail: bytes, size: int) -> bytes:
 def _clip(values: pa.Array) -> pa.Array:
     if len(values) == 0 or (pc.max(pc.binary_length(values)).as_py() or 0) <= CAP:
         return values
-    return pa.array(
-        [v if len(v) <= CAP else clipped(v[: CAP - TAIL], v[-TAIL:], len(v)) for v in values.to_pylist()], pa.binary()
-    )
+    cut = [v if len(v) <= CAP else clipped(v[: CAP - TAIL], v[-TAIL:], len(v)) for v in values.to_pylist()]
+    return pa.array(cut, pa.binary())
 
 
 # --- entries ---------------------------------------------------------------------------------------------------------
@@ -276,9 +275,8 @@ def _strings(values: pa.Array, encoding: str | None) -> pa.Array:
             return values.cast(pa.string())
         except pa.ArrowInvalid:
             encoding = "utf-8"
-    return pa.array(
-        [None if v is None else v.decode(encoding, "backslashreplace") for v in values.to_pylist()], pa.string()
-    )
+    decoded = [None if v is None else v.decode(encoding, "backslashreplace") for v in values.to_pylist()]
+    return pa.array(decoded, pa.string())
 
 
 def _coded(values: pa.Array) -> pa.DictionaryArray:

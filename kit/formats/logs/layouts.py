@@ -106,9 +106,8 @@ def classify(text: bytes, starts: np.ndarray, ends: np.ndarray, files: Files) ->
     frames = (buf[starts] == ord("\t")) & (buf[np.minimum(starts + 1, buf.size - 1)] == ord("a"))
     lines = np.flatnonzero((matches.row < 0) & (ends - starts > 4) & ~frames)
     heads = _heads(text, lines, starts[lines], ends)
-    quoted, near, trace = (
-        np.asarray(pc.match_substring_regex(heads, each)) for each in (PLACES["quoted"], PLACES["near"], TRACE)
-    )
+    places = PLACES["quoted"], PLACES["near"], TRACE
+    quoted, near, trace = (np.asarray(pc.match_substring_regex(heads, each)) for each in places)
     near = (near | quoted) & ~trace
     lines, heads, quoted = lines[near], heads.filter(pa.array(near)), quoted[near]
     if not lines.size:
@@ -255,9 +254,8 @@ def _of_object(raw: bytes, files: Files, *, follows: bool) -> bytes | None:
         # An exception on its own may be what somebody searched for; behind a line of a layout that logged it.
         if _TRACE.match(line) or (follows and _THROWN.match(line)) or _has_layout(line, files):
             return line.replace(b"\n", b"\r")
-    parts = FIELD.join(
-        "" if part is None else str(part) for part in (OBJECT + str(time), level, thread, logger, message)
-    )
+    printed = (OBJECT + str(time), level, thread, logger, message)
+    parts = FIELD.join("" if part is None else str(part) for part in printed)
     return _bytes(parts + STACK + stack if isinstance(stack, str) else parts)
 
 

@@ -67,9 +67,8 @@ def parse(text: str) -> list[Thread]:
         elif LINES["deadlock"].match(line):
             part, last = "deadlock", None
         elif part == "deadlock" and (match := LINES["deadlocked"].match(line)):
-            last = next(
-                (each for each in reversed(threads) if each.dump == dump and each.thread == match["name"]), None
-            )
+            named = (each for each in reversed(threads) if each.dump == dump and each.thread == match["name"])
+            last = next(named, None)
             if last is None:  # the report alone: its stacks are below it
                 dump = max(dump, 0)
                 last = Thread(number, dump, time, match["name"])
