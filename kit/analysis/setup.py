@@ -219,7 +219,6 @@ def from_case(facts: Facts, version: Version | None = None) -> Deployment:
 
 def _combined(rows: Rows, versions: tuple[Version, ...], limit: Mapping[str, Any] | None = None) -> tuple[Broker, ...]:
     """Combine the settings of each broker of all files, of a name the first row; a file without one is the only one's.
-
     `limit`: the row with the limit of clients.
     """
     of_brokers = (row for row in rows if row["origin"] in brokers.ORIGINS and not row["backup"])

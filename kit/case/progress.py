@@ -1,7 +1,4 @@
-"""Progress of long work: what is done is said stage by stage, on a terminal and in a notebook as a bar.
-
-A case has a `Progress`; nothing is shown unless a caller, such as the command line, sets its own.
-"""
+"""Progress of long work, stage by stage: a bar on a terminal or in a notebook, nothing unless the caller sets one."""
 
 import threading
 from typing import Any, Final, Literal, TextIO

@@ -1,6 +1,4 @@
-"""The tables of a case: their columns, what they are read from (one task a file for the small ones, the kit's Spark data
-sources for records, logs, queues and indexes), and how they are stored as Parquet in the workspace.
-"""
+"""The tables of a case: their columns, what reads them from the evidence, and how they are kept as Parquet."""
 
 from __future__ import annotations
 

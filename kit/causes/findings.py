@@ -1,6 +1,5 @@
-"""What a cause returns: a `Finding` of steps with references, and the one rule that turns steps into a verdict.
-
-The shape of `Finding.as_dict` is the public `findings.json`, schema 1.
+"""What a cause returns, a `Finding` as in findings.json (schema 1), and the one rule that turns its steps into a
+verdict.
 """
 
 import datetime as dt

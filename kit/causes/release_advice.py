@@ -1,6 +1,5 @@
-"""Known faults of the releases that the evidence names; those that fit what was found come first.
-
-The faults are those of `kit.rocketmq.versions.FIXED` and the known problems with a last release.
+"""Known faults of the releases that the evidence names, those first that fit what was found:
+`kit.rocketmq.versions.FIXED` and the known problems with a last release.
 """
 
 from collections.abc import Collection, Iterable, Mapping

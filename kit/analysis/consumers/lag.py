@@ -1,6 +1,4 @@
-"""Offsets of consumer groups, by copies of consumerOffset.json and mqadmin outputs, and the course of their lag: the
-topics in which it grew, and the queues that were stuck while others moved on.
-"""
+"""Offsets of consumer groups, by copies of consumerOffset.json and mqadmin outputs, and the course of their lag."""
 
 from itertools import groupby
 from types import SimpleNamespace

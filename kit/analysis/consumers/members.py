@@ -221,9 +221,7 @@ _EPOCH: Final = re.compile(r"(?:^|/)(1[4-9]\d{11})/[^/]+$")
 
 @memo
 def admin_blocks(facts: Facts) -> list[Block]:
-    """Return the rows of mqadmin outputs as dicts: their cells and `file`, `line`, `time`, `command`, and the command's
-    arguments as `-g`, `-t`, … Offsets of groups are in the table `admin_queues`.
-    """
+    """Return the rows of mqadmin outputs: cells, `file`, `line`, `time`, `command`, and its arguments as `-g`, …."""
     place = ("file", "line", "time", "command")
     return [
         dict(row["arguments"] or ()) | {name: row[name] for name in place} | dict(row["cells"])

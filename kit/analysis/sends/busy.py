@@ -118,9 +118,7 @@ def _slow(facts: Facts, under_way: pd.DataFrame) -> Iterator[Why]:
 
 
 def _waits(facts: Facts, under_way: pd.DataFrame) -> Iterator[Why]:
-    """Yield the waits for memory outside the page cache, and for a slave; and the load of a half topic that feeds
-    itself, if that wrote most of what was stored meanwhile.
-    """
+    """Yield waits for memory outside the page cache and for a slave, and the load of a half topic that feeds itself."""
     if short := refs.seen(facts, "transient-pool-short"):
         yield Why("transient-pool", SAYS["pool"].say(), None, refs.quote(facts, short, 2))
     if waited := refs.seen(facts, "slave-wait-failed", "replicas-not-enough"):
