@@ -29,8 +29,6 @@ FOUND: Final = ("confirmed", "suspected")
 HEAD_NUMBERS: Final = 6
 HEAD_CLAIMS: Final = 3
 HEAD_REMEDIES: Final = 3
-KEY = T("kind", "种类")
-NUMBER = T("value", "值")
 COUNTED: Final = "次条个种"
 """Measure words: a Chinese label begins with the one that its number takes, and has none where there is no number."""
 MOMENT: Final = re.compile(r"^(\d{4,}-\d\d-\d\d)T([\d:.]+)Z$")
@@ -179,7 +177,7 @@ def _figures(finding: Mapping[str, Any], lang: Lang) -> dict[str, Any]:
             elif value and known and known.largest:
                 largest = max(value, key=value.__getitem__)
                 number, label = value[largest], f"{label}: {largest}"
-            heads = ((known and known.of) or KEY).in_(lang), NUMBER.in_(lang)
+            heads = ((known and known.of) or PAGE["of_kind"]).in_(lang), PAGE["value"].in_(lang)
             rows = [
                 {heads[0]: key, **(each if isinstance(each, Mapping) else {heads[1]: each})}
                 for key, each in value.items()

@@ -19,13 +19,13 @@ from kit.charts import PLOTLY_MIME, Chart, offline
 from kit.charts.safe_text import clean
 from kit.charts.table import MIME as TABLE
 from kit.evidence.failure import Failure
-from kit.i18n import Lang, T
+from kit.i18n import Lang
+from kit.report.labels import PAGE
 from kit.report.notebook_format import nbformat
 
 KIT: Final = "rmq-kit"
 """Name of the kit's own entry in the metadata of notebooks, cells and outputs."""
 
-BROKEN = T("This part could not be shown ({type}).", "此部分无法显示（{type}）。")
 INJECTED: Final = "injected-parameters"
 """Papermill's tag of the cell that sets parameters."""
 AT_ONCE: Final = 2
@@ -160,7 +160,7 @@ def replaced(notebook: nbformat.NotebookNode, name: str, lang: Lang) -> list[Fai
         for number, output in enumerate(cell.get("outputs", ())):
             if output["output_type"] == "error":
                 failures.append(Failure.of_output(name, output))
-                sentence = BROKEN.say(type=failures[-1].type).render(lang)
+                sentence = PAGE["cell_failed"].say(type=failures[-1].type).render(lang)
                 cell.outputs[number] = nbformat.v4.new_output("stream", name="stdout", text=sentence)
             elif broken := marks(output).pop("failure", None):
                 failures.append(Failure(**broken))
