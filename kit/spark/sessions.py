@@ -109,9 +109,7 @@ def engine(master: str | None = None, remote: str | None = None) -> str:
 
 
 def _engine(master: str | None, remote: str | None) -> tuple[str, str | None]:
-    """Return which engine is asked for, by option or environment: "remote" and its URL, "submitted", "local" or
-    "cluster" and the master, or "embedded".
-    """
+    """Return the engine asked for: "remote" and its URL, "submitted", "local" or "cluster" and a master, "embedded"."""
     remote, master = remote or os.environ.get("SPARK_REMOTE"), master or os.environ.get("RMQ_KIT_MASTER")
     if remote:
         return "remote", remote

@@ -72,9 +72,7 @@ class Source(ds.DataSource, ds.DataSourceReader):
         raise NotImplementedError
 
     def schema(self) -> Any:
-        """Return the columns as SQL text: Apache Spark, which asks in processes of its own, takes no Arrow schema. The
-        embedded engine does, and in its SQL text has no map and loses zones.
-        """
+        """Return an Arrow schema; SQL text for Apache Spark, which takes no other; in it Sail has no maps, no zones."""
         return plain_schema(self.fields()) if embedded.runs() else ddl(self.fields())
 
     def reader(self, schema: Any) -> Self:

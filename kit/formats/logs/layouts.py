@@ -59,9 +59,7 @@ def _row(number: int, layout: Layout, time: str = "{time}") -> _Row:
 
 @attrs.define
 class Matches:
-    """The layouts of lines: `row` is the number of the row of `LAYOUTS` that each fits (-1: none, so it continues the
-    entry above), `message` where in the text its message begins.
-    """
+    """Of lines: the row of `LAYOUTS` that each fits (-1: it continues the entry above), where its message begins."""
 
     row: np.ndarray
     message: np.ndarray

@@ -145,9 +145,7 @@ def _is_offset_id(text: str) -> bool:
 
 
 def guess(names: Sequence[str], sample: list[list[str | None]]) -> dict[str, Any] | None:
-    """Return kind and role of a table, its columns by field and the other columns that could be the key, best first,
-    from a sample; None without key, id and outcome.
-    """
+    """Return kind, role, columns by field and other possible keys, best first; None without key, id and outcome."""
     columns = [_Column(name, [row[i] or "" for row in sample if i < len(row)]) for i, name in enumerate(names)]
     free = [column for column in columns if column.values]
     at: dict[str, _Column] = {}
