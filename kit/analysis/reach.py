@@ -10,6 +10,7 @@ from typing import Any, Final
 from kit.analysis import refs
 from kit.analysis.sends import attempts
 from kit.inventory.model import folder_of
+from kit.data import grouped
 from kit.rocketmq import ids, names
 from kit.rocketmq.config import DOCKER_BRIDGE
 from kit.rocketmq.log_layouts import BROKER_SIDE
@@ -166,6 +167,12 @@ def clients(facts: Facts) -> dict[str, str]:
     """Return {log file: client id} of the clients created according to logs; the first one of a file."""
     rows = reversed(_statements(facts, "client-created"))
     return {row["file"]: row["client_id"] for row in rows if row["client_id"] is not None}
+
+
+def of_several_hosts(facts: Facts) -> frozenset[str]:
+    """Return the files in which clients of several hosts are created: who reached an address there is not told."""
+    created = grouped((str(row["file"]), str(row["client_id"])) for row in _statements(facts, "client-created"))
+    return frozenset(file for file, names in created.items() if len({name.partition("@")[0] for name in names}) > 1)
 
 
 @memo

@@ -21,10 +21,12 @@ def observe(facts: Facts) -> Observed:
     """Find the advertised address that clients never reached, and the address of the host that they could."""
     address, logs = _address(facts), reach.client_logs(facts)
     tried = [row for row in reach.tried(facts) if row["address"] == address]
-    reached = next((row for row in tried if row["reached"]), None)
+    successes = [row for row in tried if row["reached"]]
     failed = [row for row in tried if row["failed"]]
-    dropped = _dropped(facts, failed) if reached is None else None
-    never = address if reached is None and dropped is None else None
+    # In a file of several hosts nobody knows whether those that failed reached it.
+    reached = next((row for row in successes if row["file"] not in reach.of_several_hosts(facts)), None)
+    dropped = _dropped(facts, failed) if not successes else None
+    never = address if not successes and dropped is None else None
     values = {
         "client_logs": logs,
         "never": never is not None,
