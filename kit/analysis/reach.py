@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from kit.analysis import refs
 from kit.analysis.sends import attempts
-from kit.inventory.model import folder_of
 from kit.data import grouped
+from kit.inventory.model import folder_of
 from kit.rocketmq import ids, names
 from kit.rocketmq.config import DOCKER_BRIDGE
 from kit.rocketmq.log_layouts import BROKER_SIDE

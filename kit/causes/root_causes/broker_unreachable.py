@@ -28,7 +28,7 @@ def observe(facts: Facts) -> Observed:
     dropped = _dropped(facts, failed) if not successes else None
     never = address if not successes and dropped is None else None
     values = {
-        "client_logs": logs,
+        "client_logs": logs and (not successes or reached is not None),
         "never": never is not None,
         "address": address,
         "reached": reached,
