@@ -75,7 +75,8 @@ def _write(case: Case, target: Path, out: Path, cause: str) -> None:
             nbformat.write(book, path)
         frames = {name: redactor.value(frame) for name, frame in evidence.items()}
         with on_clock(case.clock):
-            build.build(replaced, frames, executed, staged, case.lang, redactor.value(options) | {"redact": True})
+            shown = redactor.value(options) | {"redact": True}
+            build.build(replaced, frames, executed, staged, case.lang, shown, case.failures)
         build.write_run(staged / "run.json", started, {})
 
         if case.failures:
