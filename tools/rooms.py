@@ -15,9 +15,9 @@ BEGIN, END = "<!-- rooms -->\n", "<!-- /rooms -->\n"
 DATA: Final = (".yaml", ".tsv", ".sql", ".txt")
 SLACK: Final = 1.05
 BUDGETS: Final = {
-    "analysis": 3_770,
-    "case": 1_170,
-    "causes": 4_590,
+    "analysis": 3_740,
+    "case": 1_160,
+    "causes": 4_530,
     "charts": 1_590,
     "cli": 1_090,
     "collection": 290,
@@ -29,11 +29,11 @@ BUDGETS: Final = {
     "inventory": 1_460,
     "live_lab": 910,
     "notebook": 1_280,
-    "redaction": 1_010,
+    "redaction": 1_000,
     "report": 1_430,
     "rocketmq": 1_720,
     "spark": 950,
-    "tables": 610,
+    "tables": 600,
     "training": 620,
     "watch": 1_240,
 }
