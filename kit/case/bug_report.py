@@ -22,11 +22,15 @@ _LIBRARIES: Final = ("pyspark-client", "pysail", "pandas", "pyarrow", "numpy", "
 
 def write(folder: Path, case: Case) -> None:
     """Write bug-report.txt for what broke while a case was examined or shown."""
-    disk.write_text(folder / BUG_REPORT, text(case.failures, case, case.options.declared()))
+    disk.write_text(folder / BUG_REPORT, text(case.failures, case))
 
 
 def text(failures: Sequence[Failure], case: Case | None = None, options: Mapping[str, Any] | None = None) -> str:
-    """Return the report: versions, options, the failures with their frames, and the shape of the evidence."""
+    """Return the report: versions, options (those of the case unless given), the failures with their frames, and the
+    shape of the evidence.
+    """
+    if options is None and case is not None:
+        options = case.options.declared()
     lines = [
         f"rmq-kit {kit.__version__}",
         f"Python {platform.python_version()}, {platform.system()} {platform.machine()}",
