@@ -16,6 +16,7 @@ from kit.analysis.messages import lookups
 from kit.analysis.sends import attempts, sends
 from kit.causes import collect_next
 from kit.causes.findings import Finding
+from kit.data import grouped
 from kit.formats.printed_times import utc
 from kit.i18n import labels
 from kit.inventory.model import STORES, Ref, folder_of
@@ -52,8 +53,14 @@ def _covers(facts: Facts, source: str) -> bool:
 
 
 def _stored(facts: Facts) -> bool:
-    """Return whether the commit logs hold what was stored: no master's is missing, none was cut off or lacks a hundredth."""
+    """Return whether the commit logs hold what was stored: no master's is missing, none was cut off or lacks a hundredth
+    or its first files, unless the broker itself deleted these.
+    """
     if not facts.has("messages") or facts.rows("unstored_brokers"):
+        return False
+    logs = facts.files.of_kind(*STORES, replicas=False)
+    begins = grouped((folder_of(item.file), item.base or 0) for item in logs).values()
+    if any(map(min, begins)) and not refs.seen(facts, "store-file-deleted"):
         return False
     large = [stretch for stretch in brokers.stretches(facts) if stretch["large"]]
     if any(stretch["cut"] for stretch in large):

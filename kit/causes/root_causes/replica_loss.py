@@ -28,9 +28,9 @@ def observe(facts: Facts) -> Observed:
     ends = facts.rows("replica_ends") if applies and facts.has("messages") else []
     stored = bool(ends or (not applies and replicas.ends(facts)))
     last = max(ends, key=lambda row: row["end"], default=None)
-    # Where a copy ends inside a record, the store itself may have what follows.
-    cut = {row["file"] for row in facts.rows("unread_ranges") if row["reason"] == "truncated"} if last else set()
-    cut_short = last is not None and last["file"] in cut
+    # Where a copy ends inside a record, or with a full file, the store itself may have what follows.
+    cut = [stretch["start"] for stretch in brokers.stretches(facts) if stretch["cut"]]
+    cut_short = last is not None and max(cut, default=-1) >= last["end"]
     # The topics of users that the replica has records of, the first few.
     hosts = {row["store_host"] for row in ends}
     named = {row["topic"] for row in facts.rows("stored_queues") if row["store_host"] in hosts} if hosts else ()
