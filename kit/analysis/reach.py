@@ -30,6 +30,11 @@ def host(address: str) -> str:
     return address.lstrip("/").rpartition(":")[0].strip("[]") or address
 
 
+def client_host(client_id: str) -> str:
+    """Return the host of `ip@instance` (client/ClientConfig.buildMQClientId)."""
+    return client_id.partition("@")[0]
+
+
 def port(address: str) -> int | None:
     last = address.rpartition(":")[2]
     return int(last) if last.isdecimal() else None
@@ -99,7 +104,7 @@ def _stored(facts: Facts, failed: list[Row]) -> list[Row]:
     Logs that were cut off do not name their clients: then any host but the broker's shows it, unless that is one in a
     network which only containers of that host share.
     """
-    named = {name.partition("@")[0] for row in failed if (name := clients(facts).get(row["file"]))}
+    named = {client_host(name) for row in failed if (name := clients(facts).get(row["file"]))}
     tried = {row["address"] for row in failed}
     return [
         row
@@ -146,7 +151,7 @@ def reachable_instead(facts: Facts, address: str) -> tuple[str, tuple[Place, ...
     """
     own, number = own_addresses(facts), port(address) or PORT
     files = {o["file"] for o in own if o["address"] == host(address) or network(address) in ("loopback", "link-local")}
-    peers = (*map(host, name_servers(facts)), *sorted({name.partition("@")[0] for name in clients(facts).values()}))
+    peers = (*map(host, name_servers(facts)), *sorted({*map(client_host, clients(facts).values())}))
     near = [ip for peer in peers if (ip := _ip(peer))]
     sockets = [row for row in facts.rows("host_addresses") if row["origin"] == "sockets" and row["port"] == number]
 
@@ -172,7 +177,7 @@ def clients(facts: Facts) -> dict[str, str]:
 def of_several_hosts(facts: Facts) -> frozenset[str]:
     """Return the files in which clients of several hosts are created: who reached an address there is not told."""
     created = grouped((str(row["file"]), str(row["client_id"])) for row in _statements(facts, "client-created"))
-    return frozenset(file for file, names in created.items() if len({name.partition("@")[0] for name in names}) > 1)
+    return frozenset(file for file, names in created.items() if len({*map(client_host, names)}) > 1)
 
 
 @memo
@@ -197,7 +202,7 @@ def every_client(facts: Facts) -> bool:
     hosts = facts.rows("record_names")
     stores = {host(row["value"]) for row in hosts if row["kind"] == "store_host"}
     senders = {host(row["value"]) for row in hosts if row["kind"] == "born_host"} - stores
-    return bool(senders) and senders <= {str(name).partition("@")[0] for name in logged}
+    return bool(senders) and senders <= {client_host(str(name)) for name in logged}
 
 
 def cut_off(facts: Facts) -> frozenset[str]:

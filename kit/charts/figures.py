@@ -163,6 +163,7 @@ def figure(*data: Any, height: int = 380, **layout: Any) -> go.Figure:
 
 
 def calm(chart: go.Figure, height: int, **layout: Any) -> go.Figure:
+    """Give a figure the kit's style (`style.yaml`), in place."""
     chart.update_layout(**STYLE["layout"], height=height, **layout)
     return chart.update_xaxes(STYLE["axis"]).update_yaxes(STYLE["axis"])
 

@@ -208,8 +208,8 @@ def _setting(text: str) -> Meaning | None:
     if match is None or parameter is None:
         return None
     name = match[1]
-    is_ = TEXTS["setting_is"].say(meaning=parameter.meaning, unit=parameter.unit, default=_default(name))
-    meaning: list[Sentence] = [is_]
+    about = {"meaning": parameter.meaning, "unit": parameter.unit, "default": _default(name)}
+    meaning: list[Sentence] = [TEXTS["setting_is"].say(**about)]
     meaning += [TEXTS["setting_trade"].say(trade=parameter.trade)] if parameter.trade else []
     read: list[Sentence] = [TEXTS["read_since"].say(since=parameter.since)] if parameter.since else []
     read += [TEXTS["read_until"].say(until=parameter.until)] if parameter.until else []

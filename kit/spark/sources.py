@@ -72,7 +72,9 @@ class Source(ds.DataSource, ds.DataSourceReader):
         raise NotImplementedError
 
     def schema(self) -> Any:
-        """Return an Arrow schema; SQL text for Apache Spark, which takes no other; in it Sail has no maps, no zones."""
+        """Return the columns: an Arrow schema for the embedded engine, which loses maps and zones in SQL text; that for
+        Apache Spark, which takes nothing else.
+        """
         return plain_schema(self.fields()) if embedded.runs() else ddl(self.fields())
 
     def reader(self, schema: Any) -> Self:

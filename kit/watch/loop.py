@@ -157,6 +157,7 @@ class Watch:
 
 
 def new_rows(root: Path, place: Place, options: Options) -> Iterator[pa.RecordBatch]:
+    """Yield the new records of a store, or the new entries of a log."""
     path = following.locate(root, place)
     if place.kind in STORES:
         file = File(place.name, path, place.at, place.at, place.base, place.entry_head)

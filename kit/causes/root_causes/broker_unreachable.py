@@ -25,10 +25,11 @@ def observe(facts: Facts) -> Observed:
     failed = [row for row in tried if row["failed"]]
     # In a file of several hosts nobody knows whether those that failed reached it.
     reached = next((row for row in successes if row["file"] not in reach.of_several_hosts(facts)), None)
+    unclear = bool(successes) and reached is None
     dropped = _dropped(facts, failed) if not successes else None
     never = address if not successes and dropped is None else None
     values = {
-        "client_logs": logs and (not successes or reached is not None),
+        "client_logs": logs and not unclear,
         "never": never is not None,
         "address": address,
         "reached": reached,
