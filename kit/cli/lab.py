@@ -47,10 +47,8 @@ def run(scenario: str, lang: Lang, **chosen: Any) -> None:
       rmq-kit lab run healthy --broker 5.1.4 --client 4.9.4 --out out/healthy-5
     """
     jars, running, scenarios, view = (_lab(name) for name in ("jars", "run", "scenario", "watch"))
-    try:
+    with user_errors(ValueError):
         one = scenarios.find(scenario, lang, fixed=chosen["fixed"])
-    except KeyError as error:
-        raise Refusal(error.args[0]) from None
     folder = chosen["out"] or Path("out", "lab", f"{one.name}-{time.strftime('%Y%m%d-%H%M%S')}")
     try:
         with user_errors(jars.LabError, ValueError):

@@ -110,10 +110,7 @@ def gallery(folder: Path, lang: Lang) -> None:
     """Write DIR/index.html, an offline and searchable page over every report below DIR."""
     from kit.incidents import history as pages
 
-    try:
-        click.echo(pages.write(folder, lang))
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise shared.Refusal(f"{folder}: {TEXTS['no_folder'].in_(lang)}") from error
+    click.echo(pages.write(folder, lang))
 
 
 def _findings(path: Path) -> dict[str, Any]:

@@ -1,5 +1,5 @@
-"""Many incidents, each a findings.json, as tables: an overview, what was known before, which resemble each other and why,
-what changed; and as an index page over their reports: offline, searchable, one card for each.
+"""Many incidents, each a findings.json, as tables: an overview, what was known before, which resemble each other and
+why; and as an index page over their reports: offline, searchable, one card for each.
 
 The likeness is the shared weight of traits by the weight of all (a weighted Jaccard index): 1 for the same findings.
 """
@@ -30,7 +30,7 @@ from kit.rocketmq.names import is_system_topic
 
 READING: Final = labels("incidents")["reading"]
 SAYS: Final = labels("incidents")["history"]
-HEADS: Final = COLUMNS | compare.TEXTS | labels("incidents")["columns"]
+HEADS: Final = COLUMNS | labels("incidents")["columns"]
 LIKE: Final = labels("incidents")["likeness"]
 WORDS: Final = labels("incidents")["words"]
 GALLERY: Final = labels("incidents")["gallery"]
@@ -116,15 +116,13 @@ def _instants(times: list[Any]) -> Iterator[dt.datetime]:
             yield iso(str(time))
 
 
-def read(folder: str | Path) -> tuple[list[Incident], list[Filled]]:
+def read(root: Path) -> tuple[list[Incident], list[Filled]]:
     """Read each findings.json below a folder; return incidents in order of time, and a sentence for each unread file.
 
-    Links and hidden folders, of killed runs, are not followed. Raise `FileNotFoundError`, `NotADirectoryError`.
+    Links and hidden folders, of killed runs, are not followed.
     """
-    root = Path(folder)
-    if not root.is_dir():
-        raise (NotADirectoryError if root.exists() else FileNotFoundError)(str(root))
-    incidents, unread = [], []
+    incidents: list[Incident] = []
+    unread = [] if root.is_dir() else [SAYS["no_folder"].say(path=str(root))]
     for path in sorted(root.rglob("findings.json")):
         inside = path.relative_to(root)
         if path.is_symlink() or any(part.startswith(".") for part in inside.parts):
@@ -149,10 +147,9 @@ def start(folder: str | Path, lang: Lang = "en", interactive: bool = True) -> "H
     from kit.notebook.inquiry import locate
 
     prose.speak("92", lang, interactive)
-    try:
-        return History(*read(locate(str(folder))), lang)
-    except (FileNotFoundError, NotADirectoryError):
-        return History([], [SAYS["no_folder"].say(path=str(folder))], lang)
+    with contextlib.suppress(FileNotFoundError):
+        folder = locate(folder)
+    return History(*read(Path(folder)), lang)
 
 
 class History:
@@ -184,7 +181,7 @@ class History:
         frame = pd.DataFrame(rows, columns=pd.Index(columns)).astype({"cause": str})
         return frame.assign(began=pd.to_datetime(frame["began"], utc=True, errors="coerce"))
 
-    def likeness(self, name: str, least: float = 0.0) -> pd.DataFrame:
+    def likeness(self, name: str) -> pd.DataFrame:
         """Return the incidents that resemble this one, most similar first: name, began, likeness, why."""
         one, rows = self.incident(name), []
         own: set[tuple[str, str]] = one.traits if one else set()
@@ -194,7 +191,7 @@ class History:
                 why = "; ".join(like.say(what=", ".join(what)).render(self.lang) for like, what in whats if what)
                 rows.append((other.name, other.began, _weight(shared) / _weight(own | other.traits), why))
         frame = pd.DataFrame(rows, columns=pd.Index(["name", "began", "likeness", "why"]))
-        frame = frame[frame["likeness"] >= least]
+        frame = frame[frame["likeness"] >= LEAST]
         return frame.sort_values(["likeness", "name"], ascending=[False, True], ignore_index=True)
 
     def overview(self) -> Table:
@@ -223,19 +220,8 @@ class History:
 
     def alike(self, name: str = "") -> Table:
         """Return the incidents that resemble this one (default: the latest), and what they share."""
-        one, like = self.incident(name), self.likeness(name, LEAST).round({"likeness": 2})
+        one, like = self.incident(name), self.likeness(name).round({"likeness": 2})
         return self._table(like, SAYS["alike"].say(name=one.name if one else name))
-
-    def compare(self, before: str = "", after: str = "") -> Table:
-        """Return what differs between two incidents: the latest (`after`) and the one most like it, unless named."""
-        new = self.incident(after)
-        nearest = self.likeness(new.name)["name"].tolist() if new else []
-        old = self.incident(before or nearest[0]) if before or nearest else None
-        changes = compare.compare(old.findings, new.findings) if old and new else []
-        columns = pd.Index(["cause", "what", "before", "after", "change"])
-        frame = pd.DataFrame(compare.rows(changes, self.lang), columns=columns)
-        caption = SAYS["changed"].say(before=old.name if old else before or None, after=new.name if new else after)
-        return self._table(frame, caption)
 
     def not_read(self) -> Table:
         frame = pd.DataFrame({"file": [sentence.render(self.lang) for sentence in self.unread]})
@@ -252,20 +238,21 @@ MARK: Final = '<meta name="generator" content="rmq-kit'
 ALIKE_SHOWN: Final = 3
 
 
-def write(folder: str | Path, lang: Lang = "en") -> Path:
+def write(folder: Path, lang: Lang = "en") -> Path:
     """Write `index.html` into the folder of the reports and return its path.
 
-    Raise `FileNotFoundError`, `NotADirectoryError`, `OutputRefused` if something the kit did not write has that name,
-    or if the folder is a single report's: it contains only what `report` wrote.
+    Raise `OutputRefused` if it is no folder, if something the kit did not write has that name, or if the folder is a
+    single report's: it contains only what `report` wrote.
     """
-    target = Path(folder) / PAGE_NAME
-    history = History(*read(folder), lang)
-    if (Path(folder) / output.MARKER).exists():
+    target = folder / PAGE_NAME
+    if not folder.is_dir():
+        raise output.refused("not_folder", folder, lang)
+    if (folder / output.MARKER).exists():
         raise output.OutputRefused(GALLERY["one_report"].say(path=str(folder)).render(lang))
     is_own = target.is_file() and MARK in target.read_text(encoding="utf-8", errors="replace")[:4096]
     if target.is_symlink() or (target.exists() and not is_own):
         raise output.OutputRefused(GALLERY["foreign"].say(path=str(target)).render(lang))
-    disk.write_text(target, page(history, Path(folder)))
+    disk.write_text(target, page(History(*read(folder), lang), folder))
     return target
 
 
@@ -308,5 +295,5 @@ def _card(history: History, one: Incident, folder: Path) -> dict[str, Any]:
         "names": ", ".join(names[:12]),
         "words": " ".join([one.name, one.evidence, *names, *(f["cause"] for f in causes)]),
         "pages": [page.relative_to(folder) for page in one.pages],
-        "alike": history.likeness(one.name, LEAST).head(ALIKE_SHOWN).to_dict("records"),
+        "alike": history.likeness(one.name).head(ALIKE_SHOWN).to_dict("records"),
     }

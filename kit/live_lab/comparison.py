@@ -32,7 +32,7 @@ def start(
 ) -> tuple[Inquiry, Inquiry]:
     """Return the incident and its twin, triaged: `evidence` and `fixed`, or with `scenario` two new runs below `out`.
 
-    Raise `LabError` if the live lab cannot run here, `KeyError` for an unknown scenario.
+    Raise `LabError` if the live lab cannot run here, `ValueError` for an unknown scenario.
     """
     prose.speak("75", lang, interactive)
     paths = [evidence, fixed]

@@ -3,6 +3,7 @@
 import hashlib
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Literal
 
@@ -69,42 +70,35 @@ def names(version: Version) -> str:
 
 
 def _jars(folder: Path, side: Side, version: Version) -> Path:
-    """Fetch the jars to another folder and rename it, so that a lost connection leaves no partial set."""
-    jars = folder / "jars"
-    if jars.is_dir():
-        return jars
-    part = folder / "part"
-    shutil.rmtree(part, ignore_errors=True)
-    part.mkdir(parents=True)
+    """Return the folder of a release's jars, without test libraries: the same as a distribution's lib folder."""
     dependencies = "\n".join(DEPENDENCY.format(artifact=artifact, version=version) for artifact in SIDES[side][0])
     pom = data.text("live_lab/pom.xml").format(dependencies=dependencies)
-    (part / "pom.xml").write_text(pom, encoding="utf-8")
-    # Without test libraries and other modules' jars: the same as a distribution's lib folder.
-    goal = ["dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={part / 'jars'}"]
-    _run(["mvn", "-B", "-q", *goal], part, ERRORS["no_jars"], version)
-    (part / "jars").rename(jars)
-    shutil.rmtree(part)
-    return jars
+
+    def fetch(part: Path) -> list[str]:
+        (part / "pom.xml").write_text(pom, encoding="utf-8")
+        goal = ["dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={part}"]
+        return ["mvn", "-B", "-q", *goal]
+
+    return _cached(folder / "jars", fetch, ERRORS["no_jars"], version)
 
 
 def _classes(folder: Path, side: Side, version: Version, jars: Path) -> Path:
     sources = [JAVA / f"{name}.java" for name in SIDES[side][1]]
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:12]
-    classes = folder / f"classes-{digest}"
-    if not classes.is_dir():
-        part = folder / "part-classes"
-        shutil.rmtree(part, ignore_errors=True)
-        part.mkdir(parents=True)
-        compiler = ["javac", "-nowarn", "--release", "11", "-cp", f"{jars}/*", "-d", str(part)]
-        _run([*compiler, *map(str, sources)], folder, ERRORS["no_classes"], version)
-        part.rename(classes)
-    return classes
+    compiler = ["javac", "-nowarn", "--release", "11", "-cp", f"{jars}/*", *map(str, sources), "-d"]
+    return _cached(folder / f"classes-{digest}", lambda part: [*compiler, str(part)], ERRORS["no_classes"], version)
 
 
-def _run(command: list[str], folder: Path, failed: T, version: Version) -> None:
+def _cached(target: Path, command_in: Callable[[Path], list[str]], failed: T, version: Version) -> Path:
+    """Let a command fill another folder and rename it, so that a lost connection leaves no partial set."""
+    if target.is_dir():
+        return target
+    part = target.with_name("part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
     try:
         done = subprocess.run(
-            command, cwd=folder, timeout=PATIENCE, check=False,
+            command_in(part), cwd=part, timeout=PATIENCE, check=False,
             stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -113,3 +107,4 @@ def _run(command: list[str], folder: Path, failed: T, version: Version) -> None:
         lines = (done.stdout + done.stderr).splitlines()
         why = next((line for line in lines if "ERROR" in line or "error:" in line), "?")
         raise LabError(failed.say(version=str(version), why=why.replace("[ERROR]", "").strip()[:200]))
+    return part.rename(target)

@@ -63,9 +63,9 @@ SCENARIOS: Final = {each.name: each for each in _EVERY}
 
 
 def find(name: str, lang: Lang = "en", *, fixed: bool = False) -> Scenario:
-    """Return a scenario by name, with `fixed` its twin. Raise `KeyError` with one line that lists the known names."""
+    """Return a scenario by name, with `fixed` its twin. Raise `ValueError` with one line that lists the known names."""
     wanted = name if not fixed or name.endswith(FIXED) else name + FIXED
     if wanted not in SCENARIOS:
         problem = labels("live_lab")["errors"]["no_such"]
-        raise KeyError(problem.say(name=wanted[:60], known=list(SCENARIOS)).render(lang))
+        raise ValueError(problem.say(name=wanted[:60], known=list(SCENARIOS)).render(lang))
     return SCENARIOS[wanted]

@@ -3,7 +3,7 @@
 What only one side has is absent on the other, which is not unknown (null).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import attrs
@@ -17,6 +17,7 @@ ABSENT: Final = "absent"
 SCHEMA: Final = 1
 TEXTS: Final = labels("report")["compare"]
 WHATS: Final = labels("report")["compare whats"]
+OF_A_FINDING: Final = ("verdict", "figure", "missing")
 
 
 @attrs.frozen
@@ -41,23 +42,18 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]
     files = [{file.get("sha256") for file in (side.get("evidence") or {}).get("files") or ()} for side in sides]
     changes += [] if files[0] == files[1] else [Change("", "evidence", "files", len(files[0]), len(files[1]))]
     for cause in dict.fromkeys([*new, *old]):
-        changes += _finding(cause, titles[cause], old.get(cause), new.get(cause))
+        facts = [_facts(side.get(cause, {"verdict": ABSENT})) for side in (old, new)]
+        for what, name in sorted({*facts[0], *facts[1]}, key=lambda fact: (OF_A_FINDING.index(fact[0]), fact[1])):
+            one, other = (side.get((what, name), ABSENT) for side in facts)
+            changes += [] if one == other else [Change(cause, what, name, one, other, titles[cause])]
     return changes
 
 
-def _finding(cause: str, title: str, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> Iterator[Change]:
-    sides = (old, new)
-    was, now = (side.get("verdict") if side else ABSENT for side in sides)
-    if was != now:
-        yield Change(cause, "verdict", "", was, now, title)
-    figures = [_flat((side or {}).get("figures") or {}) for side in sides]
-    for name in sorted(figures[0].keys() | figures[1].keys()):
-        was, now = (side.get(name, ABSENT) for side in figures)
-        if was != now:
-            yield Change(cause, "figure", name, was, now, title)
-    was, now = (sorted(str(item.get("artefact")) for item in (side or {}).get("missing") or ()) for side in sides)
-    if was != now:
-        yield Change(cause, "missing", "", was, now, title)
+def _facts(finding: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
+    """Return what a finding says, by what that is and its name."""
+    figures = {("figure", name): value for name, value in _flat(finding.get("figures") or {}).items()}
+    missing = sorted(str(item.get("artefact")) for item in finding.get("missing") or ())
+    return {("verdict", ""): finding.get("verdict"), **figures, ("missing", ""): missing}
 
 
 def _flat(figures: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

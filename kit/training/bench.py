@@ -11,7 +11,7 @@ import pandas as pd
 
 from kit import data
 from kit.case.case import Case
-from kit.charts import Chart, Table, transactions
+from kit.charts import Chart, Table
 from kit.i18n import Lang, labels
 from kit.notebook import inquiry as notebook
 
@@ -51,10 +51,6 @@ class Bench:
         inquiry = self.inquiry(n)
         drawn = inquiry.draw(chart, rows) if isinstance(rows, str) else chart(rows, lang=self.lang)
         return attrs.evolve(drawn, reading="") if isinstance(drawn, Chart) else drawn
-
-    def published_failures(self) -> Table:
-        """Return what each published failure leaves in each placement if the send status is looked at."""
-        return transactions.placements(lang=self.lang, published=True)
 
     def answer(self, query: str, known: Mapping[str, Any]) -> dict[str, Any]:
         """Return the first row that answers a query over the case; {} without one, or if a `:name` is not `known`."""

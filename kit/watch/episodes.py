@@ -303,12 +303,8 @@ class Episodes(msgspec.Struct, forbid_unknown_fields=True):
                     self.began += 1
                     episode.id, episode.rule = f"{rule.cause}-{int(now)}-{self.began}", rule.name
                 alerts.append(episode.alert(state, rule.name, now, lang, full_in))
-        over = [key for key, each in self.places.items() if now - each.last >= each.lasts]
-        alerts += [
-            each.alert("cleared", each.rule, now, lang, full_in)
-            for each in (self.places[key] for key in over)
-            if each.id
-        ]
+        over = {key: each for key, each in self.places.items() if now - each.last >= each.lasts}
+        alerts += [each.alert("cleared", each.rule, now, lang, full_in) for each in over.values() if each.id]
         quiet = sorted((each.last, key) for key, each in self.places.items() if not each.id)
         for key in {*over, *(key for _, key in quiet[:-MOST])}:
             del self.places[key]

@@ -109,26 +109,25 @@ class Sender:
         self.watch, self.folder, self.outlets, self.complain = watch, folder, outlets, complain
         self.after: Callable[[], None] = lambda: None
         """Called after each step."""
-        self._late: list[tuple[Outlet, dict[str, Any]]] = []
-        """Alerts that an outlet could not take yet."""
+        self._due = [(outlet, alert) for alert in watch.kept.untold for outlet in outlets]
+        """What an outlet has not taken yet."""
         self._named: set[str] = set()
 
     def step(self) -> list[dict[str, Any]]:
         alerts = self.watch.step()
+        self._due += [(outlet, alert) for alert in alerts for outlet in self.outlets]
         self._done(save, self.folder, self.watch.kept, durable=bool(alerts))
         self.send()
         self._done(self.after)
         return alerts
 
     def send(self) -> None:
-        """Send unsent alerts, which were stored first: a process killed here sends them again when it restarts."""
-        kept = self.watch.kept
-        due = [*self._late, *((outlet, alert) for alert in kept.untold for outlet in self.outlets)]
-        self._late = [(outlet, alert) for outlet, alert in due if not self._done(outlet, alert)][-MOST_LATE:]
-        if kept.untold:
-            kept.untold = list({alert["id"]: alert for _, alert in self._late}.values())
-            self._done(save, self.folder, kept, durable=True)
-            kept.untold = []
+        """Send what is due. The state has it until it is sent: a process killed here sends it again when it restarts."""
+        self._due = [(outlet, alert) for outlet, alert in self._due if not self._done(outlet, alert)][-MOST_LATE:]
+        unsent = list({alert["id"]: alert for _, alert in self._due}.values())
+        if unsent != self.watch.kept.untold:
+            self.watch.kept.untold = unsent
+            self._done(save, self.folder, self.watch.kept, durable=True)
 
     def _done(self, act: Callable[..., object], *given: Any, **more: Any) -> bool:
         """Do something that may meet a full disk; say once which, and return whether it was done."""

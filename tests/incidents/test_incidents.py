@@ -57,9 +57,6 @@ def test_what_was_known_before_and_likeness_is_the_shared_weight_over_all_of_it(
     history = kit.incidents.start(reports)
     shown = history.known_before().frame[["name", "cause", "earlier", "known_as", "same"]]
     assert shown.values.tolist() == [["b/second", "broker-busy", "first", "suspected", "orders"]]
-    table = history.compare()
-    assert "first" in table.caption and "b/second" in table.caption
-    assert ["The broker was busy", "verdict", "suspected", "confirmed", ""] in table.frame.values.tolist()
     with pytest.raises(KeyError, match="b/second"):
         history.alike("nowhere")
     # Shared: the step (1) and the name (2). Beside them: confirmed (4) there, suspected (1.5) here.
@@ -76,7 +73,7 @@ def test_what_is_no_folder_is_said_and_every_table_is_empty(tmp_path, where):
         (tmp_path / where).write_text("x")
     history = kit.incidents.start(tmp_path / where)
     assert len(history.not_read().frame) == 1
-    for table in (history.overview(), history.known_before(), history.alike(), history.compare(), history.chart().twin):
+    for table in (history.overview(), history.known_before(), history.alike(), history.chart().twin):
         assert table.frame.empty
 
 

@@ -95,7 +95,7 @@ def test_wrong_usage_is_one_line_and_code_2(arguments, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "something").touch()
     monkeypatch.setattr(jars, "java", lambda: "java")
-    monkeypatch.setattr(jars, "_run", None)  # nothing is fetched
+    monkeypatch.setattr(jars, "_cached", None)  # nothing is fetched
     done = CliRunner().invoke(cli, ["lab", "run", *arguments.split()])
     assert done.exit_code == 2
     assert len([line for line in done.output.splitlines() if not line.startswith(find("healthy").title.en)]) == 1

@@ -13,7 +13,7 @@ from folders import put
 from table import rows_of
 
 import kit
-from kit.charts import Chart, figure
+from kit.charts import Chart, figure, transactions
 from kit.report import notebooks
 from kit.training import session as sessions
 from kit.training.bench import Bench, evidences
@@ -120,7 +120,7 @@ def test_a_lab_draws_without_the_sentence_that_reads_the_chart_and_shows_the_pub
     drawn = Bench.draw(told, lambda frame: chart, "growth")
     assert isinstance(drawn, Chart) and (drawn.reading, drawn.title) == ("", "title")
     # The published comparison: the middle is broken; first and last are safe if SEND_OK is looked at.
-    cells = Bench([]).published_failures().frame.set_index("failure")
+    cells = transactions.placements(published=True).frame.set_index("failure")
     broken = cells.apply(lambda column: column.str.contains("row without|message without")).any()
     assert set(broken[broken].index) == {"middle"}
 

@@ -165,6 +165,24 @@ def test_a_watch_that_is_killed_neither_loses_nor_doubles_alerts(tmp_path, momen
         assert len({alert["id"] for alert in found}) == len(found)
 
 
+def test_an_alert_that_could_not_be_written_is_kept_for_the_next_process(tmp_path):
+    def full(alert):
+        raise OSError(28, "No space left on device")
+
+    clock, rung, state = Clock(BEGIN), list[dict](), tmp_path / "state"
+    state.mkdir()
+    write(tmp_path / "logs" / "store.log", line(BEGIN, "old"), BEGIN)
+    sender = run.Sender(watch(tmp_path / "logs", clock), state, [full], print)
+    sender.step()
+    write(tmp_path / "logs" / "store.log", line(BEGIN + 1, LEAK), BEGIN + 1)
+    for _ in range(3):
+        clock.now += 4
+        sender.step()
+    run.Sender(watch(tmp_path / "logs", clock, run.load(state)), state, [rung.append], print).send()
+    assert [alert["cause"] for alert in rung] == ["retry-topic-too-long"]
+    assert run.load(state).untold == []
+
+
 def test_a_folder_with_foreign_files_is_refused_and_one_watch_works_in_it(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(ValueError, match=r"mine\.txt"), run.alone(tmp_path):
