@@ -26,7 +26,7 @@ BUDGETS: Final = {
     "explorer": 590,
     "formats": 4_520,
     "incidents": 310,
-    "inventory": 1_460,
+    "inventory": 1_450,
     "live_lab": 900,
     "notebook": 1_280,
     "redaction": 1_000,

@@ -8,7 +8,7 @@ from typing import Any, Final
 import attrs
 import pandas as pd
 
-from kit.formats.commitlog.schema import promoted
+from kit.formats.commitlog.schema import COLUMN_OF
 from kit.inventory import quotes, zones
 from kit.inventory.model import Ref, folder_of
 from kit.tables.facts import Facts
@@ -105,7 +105,7 @@ SHOWN: Final = (
 """Properties that a quoted record shows: those that make it a half message, a delayed one, a retry, or name it."""
 PRINTED: Final = (
     "file", "physical_offset", "topic", "queue_id", "queue_offset", "sys_flag", "store_size", "reconsume_times",
-    "prepared_transaction_offset", "offset_msg_id", *map(promoted, SHOWN),
+    "prepared_transaction_offset", "offset_msg_id", *(COLUMN_OF[name] for name in SHOWN),
 )  # fmt: skip
 
 
@@ -119,7 +119,7 @@ def records_at(facts: Facts, frame: pd.DataFrame, most: int = 3) -> tuple[Ref, .
 def record(facts: Facts, file: str, physical_offset: int) -> Ref:
     """Quote one record in the form of RocketMQ's own printout."""
     row = facts.record(file, int(physical_offset), PRINTED)
-    properties = ", ".join(f"{name}={value}" for name in SHOWN if (value := row[promoted(name)]) is not None)
+    properties = ", ".join(f"{name}={value}" for name in SHOWN if (value := row[COLUMN_OF[name]]) is not None)
     text = (
         f"topic={row['topic']}, queueId={row['queue_id']}, queueOffset={row['queue_offset']}, sysFlag={row['sys_flag']}, "
         f"storeSize={row['store_size']}, reconsumeTimes={row['reconsume_times']}, "

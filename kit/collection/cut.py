@@ -28,7 +28,7 @@ from kit.case.tables import within
 from kit.data import grouped
 from kit.evidence.files import beginning, open_readonly
 from kit.formats import queues
-from kit.formats.commitlog.schema import promoted
+from kit.formats.commitlog.schema import COLUMN_OF
 from kit.formats.commitlog.segments import examine, spans
 from kit.formats.tables import configs
 from kit.i18n import Lang, T, labels
@@ -129,7 +129,7 @@ def _offsets(case: Case, wish: Wish, lives: list[dict[str, Any]]) -> dict[str, L
         listed = case.session.createDataFrame([(key,) for key in keys], "uniq_key string")
         frame = _messages(case, frame, F.col("offset_msg_id").isin(sorted(known)), listed)
     if wish.topic is not None:
-        columns = ("topic", *map(promoted, (names.REAL_TOPIC, names.RETRY_TOPIC, "DLQ_ORIGIN_TOPIC")))
+        columns = "topic", COLUMN_OF[names.REAL_TOPIC], COLUMN_OF[names.RETRY_TOPIC], COLUMN_OF["DLQ_ORIGIN_TOPIC"]
         named = F.greatest(*(F.col(column) == wish.topic for column in columns))
         frame = _messages(case, frame, named, frame.where(named).select("uniq_key").dropna().distinct())
     inside = frame.where(within("store_timestamp", wish.since, wish.until))

@@ -171,7 +171,7 @@ def _look_inside(file: EvidenceFile, hashes: bool, spool: Path) -> list[Item | R
 def _look(file: EvidenceFile, hashes: bool) -> Item | Refused:
     """Recognise and hash one file; kind "" if unknown. `hashes` as for `take`."""
     # Kernels take a second to load; unchanged evidence does not need them.
-    from kit.inventory import recognise, spans
+    from kit.inventory import recognise, zones
 
     try:
         with ev.open_raw(file.path) as raw:
@@ -190,7 +190,7 @@ def _look(file: EvidenceFile, hashes: bool) -> Item | Refused:
             detail["same"] = identity if kind else str(file.bytes)
         if file.text_sha256 and file.text_sha256 != file.sha256:
             detail["text_sha256"] = file.text_sha256
-        first, last = spans.of(file, kind, detail)
+        first, last = zones.span(file, kind, detail)
         source = detail.get("source") if kind in TEXTS else None
         # When a chat was saved says nothing of the outputs in it.
         changed = None if kind == "text" or detail.get("pasted") else file.modified

@@ -274,9 +274,8 @@ def without_rows(items: list[Item]) -> list[Item]:
         if item.kind == "text" and item.bytes < _STEP:
             first, rest = _lines(item)
             if not rest and (like := heads.get(first)):
-                known = {name: value for name, value in like.detail.items() if name not in _OF_CONTENT}
-                own = {name: item.detail[name] for name in _OF_CONTENT if name in item.detail}
-                items[n] = attrs.evolve(item, kind=like.kind, source=None, detail=known | own)
+                own = {name: item.detail.get(name) for name in _OF_CONTENT}
+                items[n] = attrs.evolve(item, kind=like.kind, source=None, detail=like.detail | own)
     return items
 
 

@@ -1,4 +1,6 @@
-"""The zone of a file's times: declared, else inferred from ids of known time, else the one printed, else unknown.
+"""The times of a file: from when to when it is, and in which zone they are printed.
+
+The zone is declared, else inferred from ids of known time, else the one printed, else unknown.
 
 A line that names a message was printed about when it was stored: the difference between the printed time and the
 record's, rounded to a quarter of an hour, is the zone. Epoch milliseconds in the line itself serve the same purpose,
@@ -14,17 +16,20 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import IO, Any, Final
 
 import attrs
 import numpy as np
+import pyarrow as pa
 
 from kit.data import grouped
-from kit.evidence.files import beginning, open_readonly
+from kit.evidence.files import EvidenceFile, beginning, open_readonly
 from kit.formats import printed_times
-from kit.formats.printed_times import IN_LINE, ms
+from kit.formats.commitlog.schema import Wanted
+from kit.formats.logs.times import NO_ZONE
+from kit.formats.printed_times import IN_LINE, datetime_of, ms, of_line
 from kit.formats.tables import business_tables
-from kit.inventory.model import TEXTS, Item
+from kit.inventory.model import STORES, TEXTS, Item
 from kit.rocketmq.log_layouts import BROKER_SIDE, LAYOUTS
 
 ROWS: Final = ("rows", "sends")
@@ -117,7 +122,7 @@ def _windows(item: Item) -> Windows:
     return windows
 
 
-def _printed(windows: Windows) -> str | None:
+def _printed_zone(windows: Windows) -> str | None:
     """Return the zone that a log prints with every time, None if it prints one without."""
     lines = itertools.chain.from_iterable(windows)
     found = (IN_LINE.search(line, 0, _OBJECT if line.startswith(b"{") else _HEAD_OF_LINE) for line in lines)
@@ -128,17 +133,15 @@ def _printed(windows: Windows) -> str | None:
     return None if east is None else text(east)
 
 
-def _laid_out(windows: Windows, tz_broker: str | None) -> str | None:
+def _zone_of_layouts(windows: Windows, tz_broker: str | None) -> str | None:
     """Return the zone that the layouts of lines tell: the one that each prints, or the one of RocketMQ's own layouts
     where such lines stand in a text, and no other line of it is printed much earlier or later.
     """
-    from kit.formats.logs import entries, times  # their kernels take a moment to load
-
-    rows, printed, east = entries.printed(b"\n".join(itertools.chain.from_iterable(windows)))
-    if east.size and (east == east[0]).all() and east[0] != times.NO_ZONE:
+    rows, times, east = _of_layouts(b"\n".join(itertools.chain.from_iterable(windows)))
+    if east.size and (east == east[0]).all() and east[0] != NO_ZONE:
         return text(int(east[0]))
     fixed = np.array([LAYOUTS[row].zone == "GMT+8" for row in rows.tolist()], bool)
-    own, others = printed[fixed], printed[~fixed]
+    own, others = times[fixed], times[~fixed]
     near = own.size and ((others > own.min() - NEAR) & (others < own.max() + NEAR)).all()
     return (tz_broker or "+08:00") if near else None
 
@@ -148,16 +151,16 @@ def _pair(line: bytes) -> Pair | None:
     if line.startswith(b"{") and (taken := _COLLECTED.search(line)):
         at = IN_LINE.match(taken["at"] or b"")
         first = next((match for match in IN_LINE.finditer(line, 0, _OBJECT) if not match[7]), None)
-        printed, moment = (match and printed_times.of_line(match) for match in (first, at))
+        printed, moment = (match and of_line(match) for match in (first, at))
         known = int(taken["ms"]) if taken["ms"] else ms(moment) if moment and moment.tzinfo else None
         return Pair(ms(printed), (), (known,)) if printed and known else None
     times = list(islice(IN_LINE.finditer(line, 0, _HEAD_OF_LINE), 2))
     zoned = times.pop(0) if times and times[0][7] else None
-    if not times or times[0][7] or (printed := printed_times.of_line(times[0])) is None:
+    if not times or times[0][7] or (printed := of_line(times[0])) is None:
         return None
     if zoned is not None:
         # journald and a container's runtime print the same moment with its zone in front.
-        moment = printed_times.of_line(zoned)
+        moment = of_line(zoned)
         return None if moment is None else Pair(ms(printed), (), (ms(moment),))
     rest = line[times[0].end() : times[0].end() + 4000]
     ids = list(dict.fromkeys(m.group().decode().upper() for m in _ID.finditer(rest)))[:4]
@@ -223,9 +226,9 @@ def settle(
                 windows = _windows(item)
                 stamps = (filter(None, map(_pair, lines)) for lines in windows)  # as many from each stretch
                 samples[item.file] = [pair for each in stamps for pair in islice(each, MOST // len(windows))]
-                own[item.file] = _printed(windows)
+                own[item.file] = _printed_zone(windows)
                 if not own[item.file] and (item.source == "text" or item.detail.get("layout") in _MOMENTS):
-                    own[item.file] = _laid_out(windows, tz_broker)
+                    own[item.file] = _zone_of_layouts(windows, tz_broker)
         if item.kind in ROWS and not samples[item.file]:
             del samples[item.file]  # its times have a zone, or count from 1970
     names = {name for pairs in samples.values() for pair in pairs for name in pair.names}
@@ -248,12 +251,10 @@ def settle(
 
 def _apart(item: Item, pairs: list[Pair], zone: str, known: list[tuple[dt.datetime, dt.datetime]]) -> bool:
     """Return whether the times of a file, read in a zone, are before or after all those that need none."""
-    from kit.inventory import spans  # its kernels take a moment to load
-
     read_in = printed_times.tzinfo(zone)
-    times = filter(None, (printed_times.datetime_of(pair.printed) for pair in pairs))
+    times = filter(None, (datetime_of(pair.printed) for pair in pairs))
     rows = sorted(time.replace(tzinfo=read_in) for time in times) if item.kind in ROWS else []
-    first, last = (rows[0], rows[-1]) if rows else spans.printed(Path(item.path), item.bytes, read_in)
+    first, last = (rows[0], rows[-1]) if rows else printed_span(Path(item.path), item.bytes, read_in)
     if not (known and first and last):
         return False
     return last < min(known)[0] - APART or first > max(last for _, last in known) + APART
@@ -267,10 +268,8 @@ def zoned(item: Item, known: Zones, tz_broker: str | None) -> Item:
     zone = known.get(item.replica_of or item.file)
     if item.kind not in TEXTS or (item.replica_of or item.file) not in known:
         return attrs.evolve(item, zone=zone)
-    from kit.inventory import spans  # its kernels take a moment to load
-
     try:
-        first, last = spans.printed(Path(item.path), item.bytes, printed_times.tzinfo(zone))
+        first, last = printed_span(Path(item.path), item.bytes, printed_times.tzinfo(zone))
     except Exception:  # the file is gone, or no zone can shift the time: the span stays unknown
         first = last = None
     return attrs.evolve(item, zone=zone, first=first, last=last)
@@ -279,3 +278,94 @@ def zoned(item: Item, known: Zones, tz_broker: str | None) -> Item:
 def text(minutes: int) -> str:
     """Return minutes east as "+08:00"."""
     return str(dt.timezone(dt.timedelta(minutes=minutes))).removeprefix("UTC") or "+00:00"
+
+
+# --- from when to when a file is --------------------------------------------------------------------------------------
+
+Span = tuple[dt.datetime | None, dt.datetime | None]
+
+_REACH: Final = (1 << 16, 8 << 20)
+"""Bytes in which the last record is looked for: most are small, none of a broker with default settings is larger."""
+_STORED: Final = Wanted(("store_timestamp", "store_host"))
+_EDGE: Final = 65536
+_STEP: Final = 1 << 20
+_GMT8: Final = dt.timezone(dt.timedelta(hours=8))
+
+
+def span(file: EvidenceFile, kind: str | None, detail: dict[str, Any]) -> Span:
+    """Return the first and last time in a file, None if the file alone does not determine them.
+
+    Adds to `detail` of a commitlog: `used` (bytes up to the last that is not zero) and `store_host`.
+    """
+    if kind in STORES and not detail.get("empty"):
+        return _span_of_records(file, detail)
+    if kind == "log" and (detail.get("source") in BROKER_SIDE or detail.get("layout") == "client-5"):
+        return printed_span(file.path, file.bytes, _GMT8)
+    return None, None
+
+
+def _data_end(stream: IO[bytes], size: int) -> int:
+    """Return the position after the last byte that is not zero."""
+    for end in range(size, 0, -_STEP):
+        start = max(0, end - _STEP)
+        stream.seek(start)
+        if used := len(stream.read(end - start).rstrip(b"\0")):
+            return start + used
+    return 0
+
+
+def _span_of_records(file: EvidenceFile, detail: dict[str, Any]) -> Span:
+    from kit.formats.commitlog import segments  # its kernels take a moment to load
+
+    with open_readonly(file.path) as stream:
+        used = _data_end(stream, file.bytes)
+    log = segments.examine(file.file, str(file.path), detail.get("base"))
+    first = next(segments.messages(log, 0, used, _STORED), None)
+    detail["used"], detail["store_host"] = used, None if first is None else first["store_host"][0].as_py()
+    if first is None:
+        return None, None
+    ends = (list(segments.messages(log, max(0, used - reach), used, _STORED)) for reach in _REACH)
+    last = next((batches[-1] for batches in ends if batches), first)
+    return _stored(first, 0), _stored(last, last.num_rows - 1)
+
+
+def _stored(batch: pa.RecordBatch, row: int) -> dt.datetime | None:
+    at = batch["store_timestamp"][row].value
+    return datetime_of(at // 1000) if at else None
+
+
+def printed_span(path: Path, size: int, zone: dt.tzinfo) -> Span:
+    """Return the times of the first and the last line with a full time, read in `zone` where it prints none.
+
+    A date later in a line ("licence valid until 9999-12-31 23:59:59") is no time of the log. Layouts tell other forms.
+    """
+    with open_readonly(path) as stream:
+        head = stream.read(_EDGE)
+        start = max(0, size - _EDGE)
+        stream.seek(start)
+        tail = stream.read(_EDGE)
+    whole = tail.partition(b"\n")[2] if start else tail
+    first, last = _first(head.split(b"\n"), zone), _first(reversed((whole or tail).split(b"\n")), zone)
+    if first is None:
+        times = [*_laid_out_times(head, zone), *_laid_out_times(whole or tail, zone)]
+        return (times[0], times[-1]) if times else (None, None)
+    # The rows of a printed table are in no order of time.
+    return (last, first) if first and last and last < first else (first, last)
+
+
+def _first(lines: Iterable[bytes], zone: dt.tzinfo) -> dt.datetime | None:
+    times = (of_line(match) for line in lines for match in IN_LINE.finditer(line, 0, _OBJECT))
+    return next((time.replace(tzinfo=time.tzinfo or zone).astimezone(dt.UTC) for time in times if time), None)
+
+
+def _laid_out_times(text: bytes, zone: dt.tzinfo) -> list[dt.datetime]:
+    _, times, east = _of_layouts(text)
+    zones = [zone if minutes == NO_ZONE else dt.timezone(dt.timedelta(minutes=minutes)) for minutes in east.tolist()]
+    moments = zip(map(datetime_of, times.tolist()), zones, strict=True)
+    return [at.replace(tzinfo=own).astimezone(dt.UTC) for at, own in moments if at]
+
+
+def _of_layouts(text: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    from kit.formats.logs import entries  # its kernels take a moment to load
+
+    return entries.printed(text)

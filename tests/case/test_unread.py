@@ -19,7 +19,7 @@ from kit.evidence import archives, disk, workspace
 from kit.formats.commitlog import segments
 from kit.formats.logs import entries
 from kit.formats.tables import business_tables, configs
-from kit.inventory import spans
+from kit.inventory import zones
 from kit.spark import sources
 
 WEIRD = [
@@ -89,7 +89,7 @@ def breaking(real, error, after=0):
 
 @pytest.mark.parametrize(
     ("error", "place"),
-    [*((each, "recognise.recognise") for each in WEIRD), (WEIRD[0], "inventory.sha256"), (WEIRD[4], "spans.of")],
+    [*((each, "recognise.recognise") for each in WEIRD), (WEIRD[0], "inventory.sha256"), (WEIRD[4], "zones.span")],
 )
 def test_while_it_is_recognised(evidence, monkeypatch, error, place):
     name = f"kit.inventory.{place}"
@@ -228,7 +228,7 @@ def test_what_is_not_asked_again_in_a_notebook_of_a_run_stays_as_it_is(evidence,
 
 def test_a_drive_that_was_away_when_the_files_were_looked_at(evidence, monkeypatch):
     with monkeypatch.context() as broken:
-        broken.setattr(spans, "of", failing(spans.of))
+        broken.setattr(zones, "span", failing(zones.span))
         assert {r.reason for r in opened(evidence).unread()} == {"unreadable"}
     assert len(opened(evidence).unzoned.items) == 8
 

@@ -7,7 +7,7 @@ from folders import opened
 from table import rows_of
 
 import kit
-from kit.inventory import spans, zones
+from kit.inventory import zones
 from kit.inventory.model import Item
 from kit.inventory.zones import Pair
 
@@ -57,7 +57,7 @@ def test_every_floating_file_gets_a_zone_and_rows_in_no_order_begin_with_the_ear
     # Rows of a table in no order of time begin with the earlier.
     path = tmp_path / "consumerProgress.txt"
     path.write_text("orders  broker-a  0  2026-11-20 22:34:52\norders  broker-a  3  2026-11-20 22:34:51\n")
-    first, last = spans.printed(path, path.stat().st_size, dt.UTC)
+    first, last = zones.printed_span(path, path.stat().st_size, dt.UTC)
     assert first and last and (first.second, last.second) == (51, 52)
 
 

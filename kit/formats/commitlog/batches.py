@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from kit.formats.commitlog import columns as c
 from kit.formats.commitlog.columns import BAD_BODY, BIG_BODY, LZ4, PLAIN, ZLIB, ZSTD, gather
 from kit.formats.commitlog.records import Bytes
-from kit.formats.commitlog.schema import LINEAGE, MISPLACED, PROMOTED, TEXT, TRACED, Wanted, promoted, schema
+from kit.formats.commitlog.schema import COLUMN_OF, LINEAGE, MISPLACED, PROMOTED, TEXT, TRACED, Wanted, schema
 from kit.formats.values import LAST_MS, TIMESTAMP
 from kit.rocketmq import binary_format as f
 from kit.rocketmq import names as rocketmq
@@ -116,7 +116,7 @@ def unpack(body: bytes, codec: int) -> tuple[bytes | None, int]:
 
 
 _HASHES: Final = {
-    promoted(name): c.name_hash(name.encode()) for name in (rocketmq.KEYS, rocketmq.UNIQ_KEY, rocketmq.TAGS, *PROMOTED)
+    COLUMN_OF[name]: c.name_hash(name.encode()) for name in (rocketmq.KEYS, rocketmq.UNIQ_KEY, rocketmq.TAGS, *PROMOTED)
 }
 """The columns of well-known properties, and the hashes of their names."""
 _PLAIN: Final = tuple(_HASHES)[:2]
@@ -361,9 +361,9 @@ class Rows:
         """Return the columns of `LINEAGE`, worked out once for each combination of topic, REAL_TOPIC and flags."""
 
         def has(*names: str) -> np.ndarray:
-            return np.any([self._values.codes[self._nth[promoted(name)]] >= 0 for name in names], axis=0)
+            return np.any([self._values.codes[self._nth[COLUMN_OF[name]]] >= 0 for name in names], axis=0)
 
-        topic, target = self.topic, self._property(promoted(rocketmq.REAL_TOPIC))
+        topic, target = self.topic, self._property(COLUMN_OF[rocketmq.REAL_TOPIC])
         transaction = self.records["sys_flag"] & rocketmq.TRANSACTION_MASK
         fresh = (self.records["reconsume_times"] == 0) & (self.records["prepared_transaction_offset"] == 0)
         delayed, renewed = has(rocketmq.DELAY, "TIMER_OUT_MS"), has(*stages.RENEWED)

@@ -21,11 +21,6 @@ PROMOTED: Final = (
 """Properties with a column of their own in the workspace: those that causes and charts use."""
 
 
-def promoted(name: str) -> str:
-    """Return the column that holds the values of a property. Raise `KeyError` for one that has none."""
-    return _COLUMN_OF[name]
-
-
 def as_dict(text: str) -> dict[str, str]:
     """Return the properties that `TEXT` holds; as in RocketMQ's `MessageDecoder`, what has no separator is left out."""
     items = text.split(names.PROPERTY_SEPARATOR)
@@ -34,7 +29,8 @@ def as_dict(text: str) -> dict[str, str]:
 
 PROMOTED_COLUMNS: Final = tuple(f"property_{name}" for name in PROMOTED)
 _PLAIN: Final = {names.KEYS: "keys", names.TAGS: "tags", names.UNIQ_KEY: "uniq_key"}
-_COLUMN_OF: Final = dict(zip(PROMOTED, PROMOTED_COLUMNS, strict=True)) | _PLAIN
+COLUMN_OF: Final = dict(zip(PROMOTED, PROMOTED_COLUMNS, strict=True)) | _PLAIN
+"""The column that holds the values of a property, for each that has one."""
 LINEAGE: Final = ("stage", "consumer_group", "original")
 """What a record is in its message's life (`kit.rocketmq.stages`), whose retry or dead letter, if a producer's own."""
 TRACED: Final = "traced"

@@ -39,7 +39,7 @@ def check(raws):
         expected = oracle.row(made.data, start)
         assert schema.as_dict(row[schema.TEXT]) == dict(row["properties"]) == expected["properties"]
         assert {name: row[name] for name in SAME} == {name: expected[name] for name in SAME}
-        assert all(row[schema.promoted(name)] == expected["properties"].get(name) for name in schema.PROMOTED)
+        assert all(row[schema.COLUMN_OF[name]] == expected["properties"].get(name) for name in schema.PROMOTED)
 
 
 NAME = st.one_of(
@@ -90,7 +90,7 @@ def test_a_time_out_of_order_between_two_in_order_is_misplaced():
 @pytest.mark.parametrize("count", [3, 5000])
 def test_columns_of_many_values(count):
     rows = stored(stores.store([stores.Record(properties=b"PGROUP\x01g%d" % n) for n in range(count)]))
-    assert [row[schema.promoted("PGROUP")] for row in rows] == [f"g{n}" for n in range(count)]
+    assert [row[schema.COLUMN_OF["PGROUP"]] for row in rows] == [f"g{n}" for n in range(count)]
 
 
 @pytest.mark.spark
