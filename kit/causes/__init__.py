@@ -4,33 +4,17 @@ How to add one: docs/adding-a-cause.md.
 """
 
 from functools import cache
-from importlib import resources
-from typing import Final
+from pathlib import Path
 
 from kit.causes import texts
-from kit.causes.findings import Finding
 from kit.causes.texts import Cause, Figure
-from kit.tables.facts import Facts
-
-FOLDERS: Final = ("root_causes", "neighbours")
 
 
 @cache
 def discover() -> tuple[Cause, ...]:
     """Return every cause, root causes first, then by slug."""
-    causes = [
-        texts.read(folder, file.name.removesuffix(".yaml"))
-        for folder in FOLDERS
-        for file in resources.files(__name__).joinpath(folder).iterdir()
-        if file.name.endswith(".yaml")
-    ]
+    causes = [texts.read(path.parent.name, path.stem) for path in Path(__file__).parent.glob("*/*.yaml")]
     return tuple(sorted(causes, key=lambda cause: (cause.kind != "root_cause", cause.slug)))
-
-
-def examine(facts: Facts, slug: str) -> Finding:
-    from kit.causes import declared  # here: whoever only reads what causes declare needs no tables
-
-    return declared.examine(facts, next(cause for cause in discover() if cause.slug == slug))
 
 
 @cache

@@ -8,14 +8,14 @@ import datetime as dt
 import re
 from collections.abc import Iterable, Mapping
 from shlex import quote
-from typing import Final, Literal
+from typing import Final
 
 import attrs
 import msgspec
 
 from kit import data
 from kit.analysis.consumers import consumer_logs, lag, members
-from kit.causes.findings import Finding, Missing
+from kit.causes.findings import Finding, Missing, Side
 from kit.i18n import Sentence, T, labels
 from kit.rocketmq import names as rocketmq
 from kit.tables.facts import Facts
@@ -47,7 +47,6 @@ class Artefact(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     command: str
 
 
-Side = Literal["broker", "producer", "consumer", "anywhere"]
 _BY_SIDE: Final = data.read("causes/collect.yaml", dict[Side, dict[str, Artefact]])
 ARTEFACTS: Final = {name: each for rows in _BY_SIDE.values() for name, each in rows.items()}
 SIDES: Final = {name: side for side, rows in _BY_SIDE.items() for name in rows}

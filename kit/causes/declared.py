@@ -7,11 +7,10 @@ of the module beside it gives the values; of a neighbour the function of its nam
 from __future__ import annotations
 
 import datetime as dt
-import importlib
 from collections.abc import Iterable, Mapping
-from functools import cache, partial
+from functools import partial
+from importlib import import_module
 from pkgutil import iter_modules
-from types import ModuleType
 from typing import Any
 
 import attrs
@@ -47,15 +46,10 @@ def examine(facts: Facts, cause: Cause) -> Finding:
     """Examine a cause: what its module observes, said as it declares."""
     name = cause.slug.replace("-", "_")
     if cause.kind == "root_cause":
-        return finding(facts, cause, importlib.import_module(f"kit.causes.root_causes.{name}").observe(facts))
-    observe = next((getattr(module, name) for module in _neighbours() if hasattr(module, name)), None)
+        return finding(facts, cause, import_module(f"kit.causes.root_causes.{name}").observe(facts))
+    modules = (import_module(each.name) for each in iter_modules(neighbours.__path__, f"{neighbours.__name__}."))
+    observe = next((getattr(module, name) for module in modules if hasattr(module, name)), None)
     return finding(facts, cause, observe and observe(facts))
-
-
-@cache
-def _neighbours() -> tuple[ModuleType, ...]:
-    names = (each.name for each in iter_modules(neighbours.__path__))
-    return tuple(importlib.import_module(f"kit.causes.neighbours.{name}") for name in names)
 
 
 def finding(facts: Facts, cause: Cause, observed: Observed | None = None) -> Finding:
@@ -97,17 +91,18 @@ def _step(cause: Cause, text: StepText, conditions: Conditions, observed: Observ
     for holds, sentences in ((True, text.holds), (False, text.refuted), (None, text.maybe)):
         for name, needs in sentences.items():
             if conditions(needs):
-                claim = cause[name.format_map(observed.values)]
+                claim = cause.says[name.format_map(observed.values)]
                 quoted = observed.quotes.get(text.id)
                 if quoted is None:
-                    quoted = [ref for word in words(needs) for ref in observed.quotes.get(word, ())]
+                    words = (word for every in shown_by.alternatives(needs) for word in every)
+                    quoted = [ref for word in words for ref in observed.quotes.get(word, ())]
                 sentence, quotes = Filled(claim, observed.values, shown=holds is True), [*quoted][: text.quotes]
                 return [Step(sentence, text.role, holds, quotes, text.id, text.shown_by)]
     if not text.open:
         return []
     would_show = text.absent or (text.shown_by if text.role == "deciding" else "")
     absent = bool(would_show) and conditions(would_show)
-    sentence = Filled(cause[text.open], observed.values, shown=False)
+    sentence = Filled(cause.says[text.open], observed.values, shown=False)
     return [Step(sentence, text.role, False if absent else None, (), text.id, text.shown_by)]
 
 
@@ -148,11 +143,6 @@ class Conditions:
         if word == "found":
             return self.result.verdict in ("confirmed", "suspected")
         return word == "always" or word == self.result.verdict or bool(self.values.get(word))
-
-
-def words(text: str) -> list[str]:
-    """Return the words of a condition that it does not negate."""
-    return [word for every in shown_by.alternatives(text) for word in every if not word.startswith("not ")]
 
 
 # --- counting --------------------------------------------------------------------------------------------------------

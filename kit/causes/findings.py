@@ -15,6 +15,7 @@ from kit.rocketmq import names
 
 Kind = Literal["root_cause", "neighbour", "hazard"]
 Role = Literal["deciding", "supporting"]
+Side = Literal["broker", "producer", "consumer", "anywhere"]
 Verdict = Literal["confirmed", "suspected", "ruled_out", "insufficient_evidence", "failed"]
 VERDICTS: Final = labels("causes")["verdicts"]
 """The label of each verdict, in the order in which findings are shown."""
@@ -49,7 +50,7 @@ class Missing:
     artefact: Sentence
     why: Sentence
     command: str
-    side: Literal["broker", "producer", "consumer", "anywhere"]
+    side: Side
     where: Sentence | None = None
 
     def as_dict(self, lang: Lang) -> dict[str, Any]:
@@ -59,22 +60,17 @@ class Missing:
 
 @attrs.frozen
 class Remedy:
-    """What to do, why it helps, its risk, how to see that it worked; `when` it applies, and how to `undo` it."""
+    """What to do, why it helps, its risk, how to see that it worked."""
 
     action: Sentence
     why: Sentence
     risk: Sentence
     verify: Sentence
-    when: Sentence | None = None
-    undo: Sentence | None = None
     actors: tuple[str, ...] = ()
     """Whom it concerns, where that is not everybody the finding concerns."""
 
     def as_dict(self, lang: Lang) -> dict[str, Any]:
-        """Return its four sentences; `when` is part of `why`, and `undo` part of the risk."""
-        why, risk = SAYS["why"].say(why=self.why, when=self.when), SAYS["risk"].say(risk=self.risk, undo=self.undo)
-        sentences = {"action": self.action, "why": why, "risk": risk, "verify": self.verify}
-        return {name: each.render(lang) for name, each in sentences.items()}
+        return {name: getattr(self, name).render(lang) for name in ("action", "why", "risk", "verify")}
 
 
 @attrs.frozen

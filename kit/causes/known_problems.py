@@ -7,7 +7,6 @@ count only where they go on without one (`goes_on` in their rows). In a paste, w
 single line of the others is enough to suspect the problem.
 """
 
-import datetime as dt
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -39,7 +38,10 @@ def examine(facts: Facts) -> list[Finding]:
         counts = [(count, seen.first, seen.last)]
         if problem.seen.by and count >= problem.seen.least:
             counts = [(row["n"], row["first"], row["last"]) for row in facts.rows(problem.seen.by)]
-        enough = any(n >= problem.seen.least and _seconds(*span) >= problem.seen.lasts for n, *span in counts)
+        enough = any(
+            n >= problem.seen.least and ((last - first).total_seconds() if first and last else 0) >= problem.seen.lasts
+            for n, first, last in counts
+        )
         if enough or paste:
             certain = enough and problem.seen.verdict == "confirmed"
             problems.append((count, _finding(facts, problem, seen, count, certain=certain)))
@@ -63,10 +65,6 @@ def unrecognised(facts: Facts, answers: Sequence[Finding]) -> list[Finding]:
         if (problem := PROBLEMS[slug]).seen.cause not in {"", *explained}
         if not problem.seen.passing and quoted.isdisjoint(seen.places)
     ]
-
-
-def _seconds(first: dt.datetime | None, last: dt.datetime | None) -> float:
-    return (last - first).total_seconds() if first and last else 0.0
 
 
 def _finding(facts: Facts, problem: Problem, seen: refs.Seen, count: int, *, certain: bool) -> Finding:

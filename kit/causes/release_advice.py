@@ -50,9 +50,8 @@ def advise(releases: Mapping[str, Iterable[Version]], causes: Collection[str] = 
     for side, known in releases.items():
         for version in known:
             for fix in (each for each in FIXED if each.side == side and each.has(version)):
-                fixed = str(fix.fixed) if fix.fixed else None
                 fits = not set(causes).isdisjoint(fix.leads_to)
-                every.append(Advice(fix.slug, side, version, fix.symptom, fixed, fix.reference, fits))
+                every.append(Advice(fix.slug, side, version, fix.symptom, fix.fixed, fix.reference, fits))
             for problem in PROBLEMS.values():
                 fault, source = problem.fault, problem.printed_by.source
                 # Without a last release it does not depend on releases.

@@ -144,7 +144,9 @@ NAMED: Final = 2
 
 def weighed(facts: Facts, finding: Finding) -> Finding:
     """Return a finding without what it concludes from what is not there, where the evidence would not show it."""
-    finding = _earlier(facts, _documented(facts, _without_absence(facts, finding)))
+    _without_absence(facts, finding)
+    _documented(facts, finding)
+    _earlier(facts, finding)
     shown = {
         folder_of(ref.file) for step in finding.steps if step.holds and step.role == "deciding" for ref in step.evidence
     }
@@ -164,8 +166,8 @@ def weighed(facts: Facts, finding: Finding) -> Finding:
     return finding
 
 
-def _documented(facts: Facts, finding: Finding) -> Finding:
-    """Return a finding that documents alone do not confirm: they quote what was printed elsewhere, or never."""
+def _documented(facts: Facts, finding: Finding) -> None:
+    """Take back what documents alone confirm: they quote what was printed elsewhere, or never."""
     if finding.verdict == "confirmed":
         documents = {item.file for item in facts.files.items if item.detail.get("document")}
         for n, step in enumerate(finding.steps):
@@ -174,7 +176,6 @@ def _documented(facts: Facts, finding: Finding) -> Finding:
                 finding.steps[n] = attrs.evolve(step, role="supporting")
         if finding.verdict != "confirmed":
             finding.summary = SAYS["documented"].say(summary=finding.summary)
-    return finding
 
 
 def _apart(facts: Facts, ref: Ref) -> bool:
@@ -190,18 +191,17 @@ def _apart(facts: Facts, ref: Ref) -> bool:
     return any(not begin - margin <= row["at"].replace(tzinfo=dt.UTC) <= end + margin for row in times)
 
 
-def _earlier(facts: Facts, finding: Finding) -> Finding:
-    """Return a finding that a paste does not confirm where it only quotes it of long before its last line."""
+def _earlier(facts: Facts, finding: Finding) -> None:
+    """Take back what a paste only quotes of long before its last line."""
     lasts = [item.last for item in facts.zoned.items if item.last]
     if finding.verdict == "confirmed" and finding.window and lasts and lookups.is_paste(facts):
         age = max(lasts) - utc(finding.window[1])
         if age > EARLIER:
             finding.steps = [attrs.evolve(s, role="supporting") if s.holds else s for s in finding.steps]
             finding.summary = SAYS["earlier"].say(summary=finding.summary, days=age.days)
-    return finding
 
 
-def _without_absence(facts: Facts, finding: Finding) -> Finding:
+def _without_absence(facts: Facts, finding: Finding) -> None:
     # What is shown false by nothing that could be quoted.
     absent = [s for s in finding.steps if s.role == "deciding" and s.holds is False and not s.evidence]
     chosen = _excerpt(facts)
@@ -209,7 +209,7 @@ def _without_absence(facts: Facts, finding: Finding) -> Finding:
     anything = chosen or (bool(absent) and brokers.elsewhere(facts))
     unsure = absent if anything else [s for s in absent if s.shown_by and not has(facts, s.shown_by)]
     if not unsure:
-        return finding
+        return
     finding.steps = [attrs.evolve(step, holds=None) if step in unsure else step for step in finding.steps]
     if not any(step.holds is not None for step in finding.steps):
         finding.figures = {name: value or None for name, value in finding.figures.items()}
@@ -220,7 +220,6 @@ def _without_absence(facts: Facts, finding: Finding) -> Finding:
         others = "client logs" in wanted and reach.client_logs(facts)
         why = (SAYS["want_others"] if others else SAYS["want_shown"]).say(claim=step.claim)
         finding.missing = [collect_next.ask(name, why) for name in wanted]
-    return finding
 
 
 def _excerpt(facts: Facts) -> bool:

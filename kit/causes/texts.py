@@ -1,6 +1,6 @@
 """What a cause says and declares: `<slug>.yaml` beside its module, both languages side by side.
 
-A module reads its own with `TEXTS = texts_of(__name__)` and says `TEXTS.say("leaked", count=3)`.
+A module that says more reads its own: `TEXTS = read("root_causes", SLUG)`, `TEXTS.say("leaked", count=3)`.
 """
 
 from functools import cache, cached_property
@@ -19,17 +19,14 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which occurrences of a sign count, by one value of their entry."""
 
     value: str
-    is_in: tuple[str | None, ...] | None = None
     is_not: tuple[str | None, ...] = ()
     contains: str = ""
     differs_from: str = ""
 
     def __call__(self, values: Any) -> bool:
         value = values[self.value]
-        if self.differs_from and value == values[self.differs_from]:
-            return False
-        wanted = self.is_in is None or value in self.is_in
-        return wanted and value not in self.is_not and self.contains in (value or "")
+        same = bool(self.differs_from) and value == values[self.differs_from]
+        return not same and value not in self.is_not and self.contains in (value or "")
 
 
 class Alert(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -37,10 +34,10 @@ class Alert(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     It rings when `least` occurrences within `within` seconds span at least `lasts` seconds. `step` is the id of the
     cause's step that it shows. `by`: values (of the text's pattern, or `file`) that must be the same; `differ`: a
-    value of which there must be two; `when`: which occurrences count (`thread` is among the values); `clears`: an
-    occurrence for which this is true makes the others of its key harmless; `also`: a sign that must come with the
-    same values of `by` in the same time; `without`: known texts in whose entries it means something else; `grows`:
-    alert when it doubles within this time; `steady`: it is seen again and again without getting worse.
+    value of which there must be two; `when`: which occurrences count (`thread` is among the values); `clears`: one that
+    does not makes the others of its key harmless; `also`: a sign that must come with the same values of `by` in the
+    same time; `without`: known texts in whose entries it means something else; `grows`: alert when it doubles within
+    this time; `steady`: it is seen again and again without getting worse.
     """
 
     sign: str
@@ -53,7 +50,7 @@ class Alert(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     by: tuple[str, ...] = ()
     differ: str = ""
     when: Condition | None = None
-    clears: Condition | None = None
+    clears: bool = False
     also: str = ""
     without: tuple[str, ...] = ()
     grows: bool = False
@@ -69,7 +66,7 @@ class Alert(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def needs_values(self) -> bool:
         """Return whether the values of the entries are needed, not only their number."""
-        return bool(self.by or self.differ or self.when or self.clears or self.also or self.without)
+        return bool(self.by or self.differ or self.when or self.also or self.without)
 
 
 class RemedyTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -79,8 +76,6 @@ class RemedyTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     why: T
     verify: T
     risk: T = T("Low.", "低。")
-    when: T | None = None
-    undo: T | None = None
     needs: str = "found"
     """The condition under which it is proposed."""
     actors: str = ""
@@ -187,28 +182,17 @@ class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     leads_to: tuple[str, ...] = ()
     """Slugs of the causes that it explains."""
 
-    def __getitem__(self, name: str) -> T:
-        """Return a sentence as it stands; `none` is one of them."""
-        return self.none if name == "none" and self.none else self.says[name]
-
     def say(self, name: str, /, **values: Any) -> Filled:
-        return self[name].say(**values)
+        return self.says[name].say(**values)
 
     def remedy(self, name: str, /, **values: Any) -> Remedy:
         """Return a remedy, the placeholders of all its sentences filled."""
         text = self.remedies[name]
-        parts = {part: getattr(text, part) for part in ("action", "why", "risk", "verify", "when", "undo")}
-        concerned = tuple(values[text.actors]) if text.actors else ()
-        return Remedy(**{part: each and each.say(**values) for part, each in parts.items()}, actors=concerned)
+        action, why, risk, verify = (each.say(**values) for each in (text.action, text.why, text.risk, text.verify))
+        return Remedy(action, why, risk, verify, tuple(values[text.actors]) if text.actors else ())
 
 
 @cache
 def read(folder: str, slug: str) -> Cause:
     kind: dict[str, Any] = {"kind": "root_cause"} if folder == "root_causes" else {}
     return msgspec.structs.replace(data.read(f"causes/{folder}/{slug}.yaml", Cause), slug=slug, **kind)
-
-
-def texts_of(module: str) -> Cause:
-    """Return what the YAML beside a cause's module declares."""
-    folder, name = module.split(".")[-2:]
-    return read(folder, name.replace("_", "-"))

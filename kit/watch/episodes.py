@@ -161,7 +161,7 @@ class Tally(msgspec.Struct):
         """Count a sign; return whether it changes anything."""
         if sign.name == alert.also:
             self.beside = sign.at
-        elif alert.clears is not None and alert.clears(sign.values):
+        elif alert.clears and alert.when and not alert.when(sign.values):
             self.cleared, self.seconds = True, {}
         elif self.cleared or sign.beside.intersection(alert.without) or (alert.when and not alert.when(sign.values)):
             return False

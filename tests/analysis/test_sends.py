@@ -6,12 +6,12 @@ import asked
 import pandas as pd
 import pytest
 from busy_evidence import sent, traffic, write_store
+from expected import examine
 from folders import put
 from stores import Record, store
 from table import rows_of
 
 import kit
-from kit import causes
 from kit.analysis import brokers
 from kit.analysis.sends import attempts, sends
 
@@ -70,7 +70,7 @@ def test_what_may_lie_in_a_missing_file_is_not_known_and_one_damaged_record_leav
     # Second 5 with a call of 3 s and a stall of up to 10 s reaches into it; 45 is behind it.
     assert lost(case) == {"K5": None, "K25": None, "K45": True}
     assert sends.ledger(case.facts).lost is None
-    assert causes.examine(case.facts, "broker-busy").figures["lost"] is None
+    assert examine(case.facts, "broker-busy").figures["lost"] is None
     case = kit.open_case(evidence(tmp_path / "d", hurt=100), tmp_path / "ws")
     assert sends.ledger(case.facts).lost == 3
 

@@ -8,8 +8,14 @@ not, words that stand nowhere in the finding, words of its first remedy (`advise
 
 import json
 
+from kit import causes
+from kit.causes import declared
 from kit.causes.triage import plain
 from kit.i18n import LANGS
+
+
+def examine(facts, slug):
+    return declared.examine(facts, next(cause for cause in causes.discover() if cause.slug == slug))
 
 
 def check(found, expected):

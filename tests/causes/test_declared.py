@@ -53,7 +53,9 @@ def source(cause):
 def test_words_and_sentences_of_a_declaration_are_there_and_used(cause):
     """A word is evidence, a verdict, a declared value, or one that the module, what it calls or a table it reads gives."""
     module, analysis = source(cause), (Path(causes.__file__).parents[1] / "analysis").rglob("*.py")
-    called = " ".join(name for path in analysis for name in re.findall(r'"(\w+)"', path.read_text("utf-8")))
+    called = " ".join(
+        name for path in analysis for name in re.findall(r'(?<=")\w+(?=")|(?m:^    \w+(?=: ))', path.read_text("utf-8"))
+    )
     given = module + called + "".join(query.text for query in catalogue().values() if query.layer == "gold")
     steps = {f"{step.id} {state}" for step in cause.steps for state in ("holds", "unknown", "refuted")}
     known = {*shown_by.PRESENT, *steps, *VERDICTS, *cause.values, *cause.phrases, "found", "always", "never"}
@@ -158,7 +160,7 @@ def test_what_is_not_shown_has_no_count_of_nothing(cause):
     """A count in the claim of an open step is left out where it is 0, or its condition says that it is not."""
     for step in cause.steps:
         for name, needs in {**({step.open: ""} if step.open else {}), **step.maybe}.items():
-            text = cause[name].en
+            text = cause.says[name].en
             printed = {*re.findall(r"\{(\w+)\}", re.sub(r"<[^<>]*\{[^<>]*>", "", text))}
             counted = printed & {*re.findall(r"\{(\w+):", text)}
             assert all(counted <= {*every} for every in shown_by.alternatives(needs)), (step.id, name)

@@ -6,10 +6,9 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 import pytest
-from expected import check
+from expected import check, examine
 from table import rows_of
 
-from kit import causes
 from kit.causes import shown_by
 from kit.inventory.inventory import Inventory
 from kit.inventory.model import Item
@@ -21,14 +20,14 @@ from kit.tables.queries import catalogue
 @pytest.mark.parametrize("row", rows_of(__file__, "causes"), ids=lambda row: row["name"])
 def test_what_a_cause_makes_of_its_facts(row):
     known = facts(**row["given"])
-    found = causes.examine(known, row["cause"])
+    found = examine(known, row["cause"])
     check(shown_by.weighed(known, found) if row.get("weighed") else found, row["shows"])
     assert found.as_dict("en") and found.as_dict("zh")
 
 
 def test_a_cause_whose_table_is_not_there_names_it():
     with pytest.raises(KeyError, match="dead_letter_groups"):
-        causes.examine(facts(has=["messages"]), "dead-letter")
+        examine(facts(has=["messages"]), "dead-letter")
 
 
 Rows = list[dict[str, Any]] | str

@@ -13,11 +13,10 @@ from pathlib import Path
 import msgspec
 import pytest
 import store_rows
-from expected import check
+from expected import check, examine
 from folders import opened, written
 
 import kit
-from kit import causes
 from kit.causes import known_problems, shown_by
 
 ROWS = [
@@ -62,7 +61,7 @@ def test_it_shows_what_it_shows(row, tmp_path):
     if "problems" in row:
         assert {found.cause: found.verdict for found in known_problems.examine(facts)} == row["problems"]
     for slug, expected in row.get("shows", {}).items():
-        found = causes.examine(facts, slug)
+        found = examine(facts, slug)
         check(shown_by.weighed(facts, found) if row.get("weighed") else found, expected)
 
 

@@ -7,10 +7,10 @@ import shutil
 import pytest
 import recorded
 from click.testing import CliRunner
+from expected import examine
 from folders import put, state
 
 import kit
-from kit import causes
 from kit.cli.main import cli
 
 
@@ -62,11 +62,11 @@ def test_without_the_ledger_the_logs_tell_and_without_both_it_gets_weaker(tmp_pa
         if (path.is_file() and "commitlog" in path.parts) or path.name == "points-service.log":
             (tmp_path / "a" / "x").mkdir(parents=True, exist_ok=True)
             shutil.copy(path, tmp_path / "a" / "x" / (path.name if "commitlog" in path.parts else "app-7.txt"))
-    finding = causes.examine(kit.open_case(tmp_path / "a").facts, "message-identity")
+    finding = examine(kit.open_case(tmp_path / "a").facts, "message-identity")
     assert (finding.verdict, finding.figures["handled_twice_by_offset_id"]) == ("confirmed", TWICE)
     assert "Look-ups" not in finding.summary.render(), "nobody looked anything up"
     (tmp_path / "a" / "x" / "app-7.txt").unlink()
-    bare = causes.examine(kit.open_case(tmp_path / "a").facts, "message-identity")
+    bare = examine(kit.open_case(tmp_path / "a").facts, "message-identity")
     assert (bare.verdict, bare.figures["uniq_keys"]) == ("insufficient_evidence", KEYS) and bare.missing
     assert bare.figures["handled_twice_by_offset_id"] is bare.figures["wrong_space_lookups"] is None
 
@@ -78,7 +78,7 @@ def test_a_first_start_that_the_client_does_not_print(tmp_path):
         lines = log.read_text(encoding="utf-8").splitlines(keepends=True)
         log.write_text("".join(line for line in lines if "add a new pull request" not in line), encoding="utf-8")
     truth = recorded.label("offset-first-start")["truth"]
-    found = causes.examine(kit.open_case(evidence, tmp_path / "ws").facts, "offset-jump")
+    found = examine(kit.open_case(evidence, tmp_path / "ws").facts, "offset-jump")
     told = truth["topics"]["order-done"]
     assert found.verdict == "confirmed"
     assert (found.figures["group"], found.figures["skipped"]) == (truth["group"], told["skipped"])

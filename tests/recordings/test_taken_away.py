@@ -5,6 +5,7 @@ import re
 
 import pytest
 import recorded
+from expected import examine
 from table import rows_of
 
 import kit
@@ -32,7 +33,7 @@ def fits(path, patterns):
 def asked(case):
     """Ask every root cause."""
     roots = [cause.slug for cause in causes.discover() if cause.kind == "root_cause"]
-    return {slug: causes.examine(case.facts, slug) for slug in roots}
+    return {slug: examine(case.facts, slug) for slug in roots}
 
 
 def confirmed(found):
@@ -100,5 +101,5 @@ def test_of_a_failed_lookup_the_error_alone_tells_that_it_took_a_producer_for_a_
     evidence = recorded.unpack("message-identity", tmp_path)
     output = evidence / "broker" / "mqadmin" / "queryMsgById-2.txt"
     output.write_text(output.read_text(encoding="utf-8").partition("\n")[2], encoding="utf-8")
-    found = causes.examine(kit.open_case(evidence, tmp_path / "workspace").facts, "message-identity")
+    found = examine(kit.open_case(evidence, tmp_path / "workspace").facts, "message-identity")
     assert found.figures["wrong_space_lookups"] == 1

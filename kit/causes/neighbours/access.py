@@ -49,7 +49,7 @@ def acl_denied(facts: Facts) -> Observed:
     values = {
         "denied": seen.count, "reasons": reasons, "failed_sends": failed or (None if unseen else failed),
         "words": [
-            ACL.say("reason", reason=ACL[f"words-{why}"], names=reasons[why] or None, count=int(rows["n"].sum()))
+            ACL.say("reason", reason=ACL.says[f"words-{why}"], names=reasons[why] or None, count=int(rows["n"].sum()))
             for why, rows in every.items()
         ],
         "in_broker": int(entries.loc[by_broker & entries["source"].isin(OWN), "n"].sum()),

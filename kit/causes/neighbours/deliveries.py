@@ -140,7 +140,6 @@ def schedule_blocked(facts: Facts) -> Observed:
     values = {
         "count": count,
         "for_size": max(int(failed.loc[failed["status"].isin(FOR_SIZE), "count"].sum()), by_store),
-        "failed_deliveries": count if count or shown_by.has(facts, "store.log | broker.log") else None,
         "limit": known.max_size,
         "undeliverable_records": None if too_large is None else int(too_large["records"].max() if len(too_large) else 0),
         "levels": levels or None, "blocked_levels": levels,

@@ -15,13 +15,13 @@ from kit.analysis.messages import lookups
 from kit.analysis.sends import attempts, busy, sends
 from kit.causes.declared import Observed
 from kit.causes.findings import Moment, Step, supporting
-from kit.causes.texts import texts_of
+from kit.causes.texts import read
 from kit.formats.values import integer
 from kit.inventory.model import Ref, folder_of
 from kit.rocketmq.versions import OLDEST, rule
 from kit.tables.facts import Facts
 
-TEXTS: Final = texts_of(__name__)
+TEXTS: Final = read("root_causes", "broker-busy")
 FIXES: Final = {
     "gc": "gc", "process-stood-still": "stopped", "stall": "stopped", "page-cache": "pages", "flush": "pages",
     "lock": "lock",
@@ -41,10 +41,6 @@ PASTED = ("page-cache-slow",)
 MOST_WHYS = 4
 LONGEST = 5
 """Stalls that the timeline names, the longest ones."""
-OUTCOME: Final = (
-    "sends", "sends_failed", "failed_but_stored", "lost", "stored_twice", "outcome_by_kind", "errors_by_kind",
-)  # fmt: skip
-"""What a ledger says that is a figure of the same name."""
 OPEN: Final = "UNIQ_KEY={uniq_key}, TRANSACTION_CHECK_TIMES={check_times}, {state}"
 
 
@@ -88,7 +84,7 @@ def observe(facts: Facts) -> Observed:
         refused and (ledger.whole or ledger.sends) and quiet and few and not signs.slow
         and _harmless(facts, ledger, busy_sends) and not _copied(facts, refused)
     )  # fmt: skip
-    values = {
+    values = attrs.asdict(ledger, recurse=False) | {
         "refused": refused.count or None, "kinds": [kind for kind in attempts.REFUSALS if kind in set(named)] or None,
         "would_show": would_show, "rarely": rarely, "busy_sends": busy_sends,
         "among": ledger.among if counted else None, "gone": ledger.lost if counted else None,
@@ -119,7 +115,9 @@ def observe(facts: Facts) -> Observed:
     observed.values |= _limits(facts, stalls) | next((each for each in unseen if each["large"]), {"large": False})
     pressure = facts("admin_pressure")
     observed.actors = pressure.loc[pressure["figure"] != "disk", "broker"].dropna().unique()
-    observed.proposed = _fixes(ledger, whys, spared=bool(observed.values["spared"])) if refused else ()
+    # How to stop losing messages now, then the remedy of each explanation, the best shown first.
+    fixes, spared = dict.fromkeys(FIXES[why.slug] for why in whys) or ["find"], bool(observed.values["spared"])
+    observed.proposed = ["resend", *["lost"] * bool(ledger.lost), *fixes, *["limits"] * spared] if refused else ()
     if happened:
         observed.actors, observed.window = attempts.brokers(facts), busy.window(facts)
         quoted = (ref.file for each in quotes.values() for ref in each)
@@ -180,12 +178,6 @@ def _quotes(facts: Facts, ledger: sends.Ledger, signs: Signs) -> dict[str, Any]:
     }
 
 
-def _fixes(ledger: sends.Ledger, whys: list[busy.Why], *, spared: bool) -> list[str]:
-    """Return remedies: how to stop losing messages now, then that of each explanation, the best shown first."""
-    fixes = dict.fromkeys(FIXES[why.slug] for why in whys) or ["find"]
-    return ["resend", *["lost"] * bool(ledger.lost), *fixes, *["limits"] * spared]
-
-
 def _slow_lines(facts: Facts) -> refs.Seen:
     """Return slow writes that are a sign of flow control: several, a very long one, or pasted ones."""
     if lookups.is_paste(facts):
@@ -197,12 +189,12 @@ def _slow_lines(facts: Facts) -> refs.Seen:
 
 
 def _outcome(ledger: sends.Ledger) -> dict[str, Any]:
-    """Return what became of failed sends, for the sentences and as figures."""
+    """Return what became of failed sends, beside what the ledger says itself."""
     by_kind, errors = ledger.outcome_by_kind or {}, ledger.errors_by_kind or {}
     refused = [n for kind, n in by_kind.items() if kind in attempts.REFUSALS]
     late = by_kind.get("CLIENT_TIMEOUT", {}).get("stored")
     several = ledger.duplicated.query("brokers > 1")["key"].nunique() if ledger.stored_twice else None
-    return {name: getattr(ledger, name) for name in OUTCOME} | {
+    return {
         "kind_unknown": ledger.kind_unknown if ledger.source else None, "on_several_brokers": several,
         "answered_not_ok": sum(ledger.answered_not_ok.values()) if ledger.source == "ledger" else None,
         "busy_code": sum(errors.get(kind, 0) for kind in attempts.BUSY_CODE) or None,
@@ -232,7 +224,7 @@ def _explanations(whys: list[busy.Why], refused: bool) -> list[Step]:
         share = None if why.share is None else f"{why.share:.0%}"
         claim = TEXTS.say("why", rank=rank, said=why.sentence, share=share)
         steps.append(supporting(f"why-{rank}", claim, refused and why.evidence, why.evidence))
-    return steps or [supporting("why-1", TEXTS["why_not"], None)] * refused
+    return steps or [supporting("why-1", TEXTS.says["why_not"], None)] * refused
 
 
 def _moments(ledger: sends.Ledger, stalls: list[Any]) -> list[Moment]:

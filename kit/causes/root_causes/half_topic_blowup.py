@@ -12,11 +12,11 @@ import pandas as pd
 from kit.analysis import refs, send_back, setup
 from kit.causes.declared import Observed
 from kit.causes.findings import Moment
-from kit.causes.texts import texts_of
+from kit.causes.texts import read
 from kit.inventory.model import Ref
 from kit.tables.facts import Facts
 
-TEXTS: Final = texts_of(__name__)
+TEXTS: Final = read("root_causes", "half-topic-blowup")
 
 
 def observe(facts: Facts) -> Observed:

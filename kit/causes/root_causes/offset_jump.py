@@ -11,12 +11,12 @@ from kit.analysis import refs
 from kit.analysis.consumers import lag, members, offsets
 from kit.causes import shown_by
 from kit.causes.declared import Observed
-from kit.causes.texts import texts_of
+from kit.causes.texts import read
 from kit.inventory.model import Ref
 from kit.rocketmq import names
 from kit.tables.facts import Facts
 
-TEXTS: Final = texts_of(__name__)
+TEXTS: Final = read("root_causes", "offset-jump")
 MOST = 4
 """Most lines quoted of one kind."""
 ASKED: Final = {"first-start": ("group-created",), "deleted-before-consumed": ("offset-too-small",)}

@@ -57,7 +57,7 @@ def observe(facts: Facts) -> Observed:
     if "next" in observed.values:
         gone = observed.quotes["acknowledged-missing"][-1:]
     observed.values["gone"], observed.quotes["master-gone"] = bool(gone), gone
-    _signs(facts, observed, beyond, reported, slave=slave)
+    _signs(facts, observed, beyond, reported)
     if applies:
         # The replica goes on behind a copy that was cut off.
         last = None if cut_short else last
@@ -91,9 +91,7 @@ def _compared(facts: Facts, observed: Observed, compared: dict[str, Any], last: 
         observed.tables = {"missing_on_replica": facts("acknowledged_missing")}
 
 
-def _signs(
-    facts: Facts, observed: Observed, beyond: list[dict[str, Any]], reported: dict[str, Any] | None, *, slave: bool
-) -> None:
+def _signs(facts: Facts, observed: Observed, beyond: list[dict[str, Any]], reported: dict[str, Any] | None) -> None:
     """Add what makes a loss likely without a ledger."""
     if beyond:
         observed.values |= {"queues": len(beyond), "most": max(row["offset"] - row["end_offset"] for row in beyond)}
@@ -115,6 +113,7 @@ def _signs(
         observed.values |= {"status_end": reported["end"], "behind": reported["behind"]}
         observed.quotes["status-end"] = (facts.ref(reported["file"], reported["line"]),)
     # slaveReadEnable=false: PullMessageProcessor.rejectRequest, 5.0.0 and later
+    slave = observed.values["slave"]
     refused = attempts.refused_pulls(facts) if slave else ()
     observed.values["read_refused"], observed.quotes["reads-refused"] = bool(refused), refused
     answers = facts.rows("send_answers") if slave and facts.has("sends") else []

@@ -13,7 +13,7 @@ from kit.analysis import brokers, refs, totals
 from kit.analysis.messages import lookups
 from kit.analysis.sends import attempts
 from kit.causes.declared import Observed
-from kit.causes.texts import texts_of
+from kit.causes.texts import read
 from kit.inventory.model import Ref
 from kit.tables.facts import Facts
 
@@ -21,7 +21,7 @@ GROUPS: Final = 5
 """Most producer groups that the summary names."""
 MOST: Final = 99
 """Per cent of the committed transactions whose rows have to be here to say that all agree."""
-TEXTS: Final = texts_of(__name__)
+TEXTS: Final = read("root_causes", "transaction-consistency")
 REASONS: Final = ("exception", "error", "send_status", "rollback_answer", "commit_answer")
 """What a local step did that explains a disagreement."""
 KINDS: Final = {"rows": "row_without_message", "messages": "message_without_row"}
@@ -63,7 +63,7 @@ def observe(facts: Facts) -> Observed:
     sure = summary.get("whole", True) or not pending
     values = {
         **summary, "none_stored": none_stored, "exceptions_in_local_transaction": thrown if client_log else None,
-        "table_rows": rows, "joined": joined, "rows_without_message": without if sure else None,
+        "table_rows": rows, "rows_without_message": without if sure else None,
         "rows_pending": pending if sure else None,
         "messages_without_row": summary["without_row"] if present else None,
         "finished": (summary["committed"] or 0) + (summary["rolled_back"] or 0) if summary else None,
@@ -116,7 +116,7 @@ def _repairs(observed: Observed, wrong: pd.DataFrame) -> None:
     observed.window = refs.span(wrong["stored"], wrong["stored"])
     observed.quotes["discarded-rows"] = _ends(left)[:1]
     observed.values |= dict.fromkeys(reasons, True) | {
-        "given_up": len(left), "repairs": True, "no_reason": not reasons,
+        "given_up": len(left), "no_reason": not reasons,
         "all_rows": counts["rows"], "all_messages": counts["messages"],
         "groups_of_rows": groups["rows"], "groups_of_messages": groups["messages"],
     }  # fmt: skip
