@@ -142,10 +142,6 @@ class Declared:
         table = pd.DataFrame(columns=pd.Index(list(self.columns)))
         return Chart(figure(), table, sentence, sentence, self["title"].say(**values), self.columns, lang)
 
-    def table(self, frame: pd.DataFrame, lang: Lang = "en", **title: Any) -> Table:
-        """Return the columns that have a heading as a table."""
-        return Table(self.named(frame, lang)[list(self.columns)], self["title"].say(**title), self.columns, lang)
-
 
 def named(values: Iterable[Any], names: Mapping[str, T], lang: Lang) -> list[Any]:
     return [names[value].render(lang) if value in names else value for value in values]

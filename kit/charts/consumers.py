@@ -1,7 +1,7 @@
-"""Consumer groups: lag, owners of queues, what was handled, offsets that moved, addresses that clients tried."""
+"""Consumer groups: owners of queues, what was handled, offsets that moved, addresses that clients tried."""
 
 import posixpath
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 
@@ -9,7 +9,6 @@ from kit.charts import Chart, Declared, escape
 from kit.charts.figures import segments
 from kit.i18n import Lang
 
-LAG = Declared.of("lag")
 OWNERS = Declared.of("owners")
 HANDLED = Declared.of("handled")
 MOVED = Declared.of("offsets moved")
@@ -18,24 +17,6 @@ MOST: Final = 60
 """Most queues drawn; the table has all."""
 REBALANCE: Final = pd.Timedelta(seconds=20)
 """How long two processes may both seem to hold a queue that changes hands."""
-
-
-def lag(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart the lag of the group that lags most. `frame`: the columns of “lag columns”."""
-    known = frame.dropna(subset=["time", "lag"]) if len(frame) else frame
-    if known.empty:
-        return LAG.nothing(lang)
-    last = known.sort_values("time").drop_duplicates(["group", "topic", "broker", "queue_id"], keep="last")
-    largest: Any = last.groupby(["group", "topic"])["lag"].sum().astype("int64").idxmax()
-    group, topic = largest
-    rows = known[(known["group"] == group) & (known["topic"] == topic)].sort_values(["broker", "queue_id", "time"])
-    rows = rows.assign(
-        lag=rows["lag"].astype("float64"), of=rows["broker"].astype(str) + " " + rows["queue_id"].astype(str)
-    )
-    drawn = LAG.figure(rows[rows["of"].isin(rows["of"].unique()[:MOST])], lang)
-    ends = last[(last["group"] == group) & (last["topic"] == topic)]["lag"]
-    values = {"name": f"{topic}@{group}", "lag": int(ends.sum()), "queues": len(ends)}
-    return LAG.chart(known.reset_index(drop=True), lang, values, drawn)
 
 
 def owners(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
@@ -82,10 +63,6 @@ def moved(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     skipped, again = (int(frame[column].fillna(0).sum()) for column in ("skipped", "repeated"))
     table = frame.reindex(columns=list(MOVED.columns))
     return MOVED.chart(table, lang, {"queues": len(frame), "skipped": skipped, "again": again}, chart)
-
-
-addresses = Declared.of("addresses").table
-"""Shows addresses of brokers: address, interface, role, failed, reached."""
 
 
 def connects(frame: pd.DataFrame, lang: Lang = "en") -> Chart:

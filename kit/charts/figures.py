@@ -24,7 +24,7 @@ SHAPES: Final[dict[str, list[str]]] = STYLE["shapes"]
 
 
 class Drawing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What one chart draws. `x`, `y`, `by` (tells series apart), `panel`, `until` (end of a span), `hover`: columns.
+    """What one chart draws. `x`, `y`, `by` (tells series apart), `until` (end of a span), `hover`: columns.
 
     `looks`: colour and pattern, dash or symbol of each series. Without `by` its keys are columns, a series each, and
     their numbers are on the axis `value`, which `labels.yaml` calls `title`. `words`: column → group of names for its
@@ -36,7 +36,6 @@ class Drawing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     y: str = "value"
     by: str | None = None
     until: str = ""
-    panel: str | None = None
     looks: dict[str, str] = {}
     words: dict[str, str] = {}
     hover: tuple[str, ...] = ()
@@ -73,7 +72,7 @@ def build(
     frame = _safe(frame, drawing)
     given = _series(drawing, names) | {
         "y": drawing.y, "labels": {"series": "", "value": labels.get(drawing.title, ""), **labels},
-        "custom_data": list(drawing.hover), "facet_col": drawing.panel, "facet_col_spacing": 0.08,
+        "custom_data": list(drawing.hover),
     }  # fmt: skip
     if drawing.mark == "spans":
         chart = px.timeline(frame, x_start=drawing.x, x_end=drawing.until, **given)
@@ -96,8 +95,7 @@ def build(
     chart.update_traces(hovertemplate="%{y}<br>%{x}" + more + "<extra>%{fullData.name}</extra>")
     calm(chart, drawing.height, barmode=drawing.mode, legend_title_text="", showlegend=len(chart.data) > 1)
     _axes(chart, drawing, frame)
-    # A panel's name stands in it: the legend is above.
-    return chart.for_each_annotation(lambda note: note.update(text=note.text.partition("=")[2], yanchor="top"))
+    return chart
 
 
 def _series(drawing: Drawing, names: Mapping[str, str]) -> dict[str, Any]:
@@ -135,7 +133,7 @@ def _axes(chart: go.Figure, drawing: Drawing, frame: pd.DataFrame) -> None:
 
 def _safe(frame: pd.DataFrame, drawing: Drawing) -> pd.DataFrame:
     """Return the frame with its words harmless, and the column that tells series apart as words."""
-    used = {drawing.x, drawing.y, drawing.panel, drawing.by, *drawing.hover}
+    used = {drawing.x, drawing.y, drawing.by, *drawing.hover}
     words = {
         c: frame[c] for c in map(str, frame.columns) if c in used and (c == drawing.by or frame[c].dtype == object)
     }

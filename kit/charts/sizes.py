@@ -42,10 +42,6 @@ def fields(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     return FIELDS.chart(table, lang, values, chart)
 
 
-refusals = Declared.of("refused writes").table
-"""Shows the table `size_refusals`, one row per file and text: who wrote, what was printed, how often, when."""
-
-
 def near_limit(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart stored half records near the limit. `frame`: the columns of “near the limit columns”."""
     near = frame[frame["last_size"] > frame["limit"] - ZOOM].sort_values("queue_offset", ignore_index=True)

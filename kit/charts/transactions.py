@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -13,11 +13,9 @@ from kit.i18n import Lang
 from kit.rocketmq.placement import FAILURES, OUTCOMES, PLACEMENTS, Failure, Placement
 
 GROWTH = Declared.of("leak growth")
-FIXES = Declared.of("fixes")
 TWO = Declared.of("one becomes two")
 ROUNDS = Declared.of("rounds")
 ACCOUNT = Declared.of("accounting")
-WRONG = Declared.of("disagreements")
 PLACED = Declared.of("placements")
 LANES: Final = LABELS["half topic lanes"]
 LANE_COLOURS: Final = dict(zip(LANES, (ORANGE, BLUE, GREEN, VERMILLION), strict=True))
@@ -59,19 +57,6 @@ def growth(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         "median": float(doublings["seconds"].median()) if len(at) > 3 else None,
     }
     return GROWTH.chart(doublings, lang, values, chart, alt={"first": int(first["seq"]), "last": int(last["seq"])})
-
-
-def fixes(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart leaked records and retries that arrive, as it happened and with each fix. `frame`: fix, these two."""
-    if frame.empty:
-        return FIXES.nothing(lang)
-    chart = FIXES.figure(frame, lang).update_layout(showlegend=False)
-    # A panel each, with a scale of its own: thousands of leaked records beside a handful of retries.
-    chart.update_xaxes(matches=None, nticks=4).layout.annotations = ()
-    for column, axis in zip(FIXES.drawing.looks, chart.select_xaxes(), strict=True):
-        axis.update(title_text=FIXES.columns[column].in_(lang), range=[0, max(1, frame[column].max()) * 1.2])
-    through = FIXES.named(frame, lang).loc[frame["retries"] > 0, "fix"]
-    return FIXES.chart(frame, lang, {"count": len(through), "fixes": list(through)}, chart)
 
 
 def one_becomes_two(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
@@ -154,13 +139,6 @@ def accounting(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     values["committed"] = int(into.get("committed", 0) + into.get("committed twice", 0))
     said = {"checked": int(into.get("check", 0)), "floor": ACCOUNT["floor"] if (drawn != count).any() else None}
     return ACCOUNT.chart(links, lang, values | said, chart, alt={"nodes": len(nodes)})
-
-
-def wrong(frame: pd.DataFrame, lang: Lang = "en") -> Table:
-    """Show the inconsistent keys with cause and repair. `frame`: the table `disagreements`."""
-    lines = zip(frame["evidence_file"], frame["evidence_line"], strict=True)
-    places: list[Any] = [f"{file}:{line}" if isinstance(file, str) else None for file, line in lines]
-    return WRONG.table(frame.assign(evidence=places), lang)
 
 
 path = functools.partial(pictures.diagram, "transaction path")

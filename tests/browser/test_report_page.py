@@ -5,7 +5,7 @@ import incidents
 import pandas as pd
 import pytest
 
-from kit.charts import Table, overview, pictures, transactions
+from kit.charts import Table, overview, pictures, sends, transactions
 from kit.report.build import build
 
 pytestmark = pytest.mark.browser
@@ -29,7 +29,7 @@ def report(tmp_path_factory):
         transactions.growth(incidents.growth_frame()),
         transactions.accounting(flows),
         pictures.lanes(hostile[["store_timestamp", "topic", "offset_msg_id"]]),
-        transactions.fixes(chart_frames.frame("fixes")),
+        sends.outcome(chart_frames.frame("outcome")),
         transactions.one_becomes_two(chart_frames.frame("two")),
     ]
     run = [

@@ -16,7 +16,6 @@ from table import rows_of
 import kit
 from kit.charts import Table, offline, overview, pictures, sends, sizes, transactions
 from kit.charts.safe_text import brief, clean, escape
-from kit.charts.table import spelled
 
 
 @pytest.mark.parametrize("lang", ["en", pytest.param("zh", marks=pytest.mark.seconds)])
@@ -133,19 +132,13 @@ def test_panels_of_the_busy_axis_are_those_with_evidence_and_do_not_overlap():
     assert chart.table["CLIENT_TIMEOUT"].tolist() == [1]
 
 
-def test_fields_stack_up_to_the_put_back_that_does_not_fit_and_refusals_are_one_row_a_file():
+def test_fields_stack_up_to_the_put_back_that_does_not_fit():
     chart = sizes.fields(frames.stages())
     broker = sum(len(k) + len(frames.HALF[k]) + 2 for k in ("CLUSTER", "REAL_TOPIC", "REAL_QID"))
     sent = 990 - broker - len("RMQ_SYS_TRANS_HALF_TOPIC") + len("orders")
     assert list(chart.table["total"]) == [700, sent, 990, 1016]
     assert "the limit leaves 300" in chart.reading and "16 bytes too many" in chart.reading
     assert "too many" not in sizes.fields(frames.stages(None)).reading
-    row = {
-        "file": "store.log", "writer": "put_back", "event": "message-size-exceeded", "count": 900_000, "msg_id": None,
-        "first": incidents.START, "last": incidents.START, "total": 4001, "limit": 4000,
-    }  # fmt: skip
-    text = spelled(sizes.refusals(pd.DataFrame([row]), lang="zh").as_dict())
-    assert "900,000" in text and "4,001" in text and "回查：回写" in text
 
 
 def test_moments_that_decide_are_numbered_in_lanes_and_every_row_says_where():
