@@ -53,7 +53,7 @@ def lanes(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 
 def _columns(frame: pd.DataFrame) -> tuple[str, str | None, str]:
     first, *between, value = map(str, frame.columns)
-    return first, between[0] if between else None, value
+    return first, next((name for name in between if not pd.api.types.is_numeric_dtype(frame[name])), None), value
 
 
 def _any(frame: pd.DataFrame, drawing: Drawing, lang: Lang, value: str = "") -> Chart:

@@ -14,7 +14,6 @@ from kit.rocketmq.placement import FAILURES, OUTCOMES, PLACEMENTS, Failure, Plac
 
 GROWTH = Declared.of("leak growth")
 TWO = Declared.of("one becomes two")
-ROUNDS = Declared.of("rounds")
 ACCOUNT = Declared.of("accounting")
 PLACED = Declared.of("placements")
 LANES: Final = LABELS["half topic lanes"]
@@ -90,15 +89,6 @@ def one_becomes_two(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     chart.update_yaxes(tickvals=list(range(len(lanes))), ticktext=labels, range=[len(lanes) - 0.5, -0.5])
     chart.update_xaxes(title_text=TWO["time"].render(lang))
     return TWO.chart(frame, lang, "", chart)
-
-
-def rounds(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart half records by how often they were checked, with ratios. `frame`: checks, half_records."""
-    count = frame["half_records"].astype("float64")
-    ratio = (count / count.shift()).round(2)
-    text = [f"{n:,.0f}" + ("" if pd.isna(r) else f"<br>× {r:.1f}") for n, r in zip(count, ratio, strict=True)]
-    chart = ROUNDS.figure(frame, lang).update_traces(text=text).update_xaxes(dtick=1)
-    return ROUNDS.chart(frame.assign(ratio=ratio), lang, "", chart)
 
 
 loop = functools.partial(pictures.diagram, "half topic loop")

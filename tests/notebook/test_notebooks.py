@@ -132,7 +132,7 @@ def test_a_report_on_the_recording_shows_its_numbers_and_all_charts_and_the_seco
     page = reports[0].read_text()
     assert f"<b>{len(leaked):,}</b>" in page and f"<b>{len(set(leaked))}</b>" in page
     assert f"<b>{recorded.label('half-topic-blowup')['retry_topic_length']}</b>" in page
-    assert page.count("<figure ") == 7
+    assert page.count("<figure ") == 6
     assert "stopped with an error" not in page
     first, second = (path.parent for path in reports)
     names = sorted(str(path.relative_to(first)) for path in first.rglob("*") if path.is_file())
