@@ -18,7 +18,7 @@ BUDGETS: Final = {
     "analysis": 3_740,
     "case": 1_160,
     "causes": 4_530,
-    "charts": 1_520,
+    "charts": 1_510,
     "cli": 1_090,
     "collection": 290,
     "evidence": 1_240,

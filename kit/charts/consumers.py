@@ -1,4 +1,4 @@
-"""Consumer groups: owners of queues, what was handled, offsets that moved, addresses that clients tried."""
+"""Consumer groups: who owned which queue when, and where offsets moved."""
 
 import posixpath
 from typing import Final
@@ -10,9 +10,7 @@ from kit.charts.figures import segments
 from kit.i18n import Lang
 
 OWNERS = Declared.of("owners")
-HANDLED = Declared.of("handled")
 MOVED = Declared.of("offsets moved")
-CONNECTS = Declared.of("connects")
 MOST: Final = 60
 """Most queues drawn; the table has all."""
 REBALANCE: Final = pd.Timedelta(seconds=20)
@@ -40,13 +38,6 @@ def owners(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     return OWNERS.chart(known, lang, values, OWNERS.figure(bars.assign(process=short), lang))
 
 
-def handled(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart what became of stored messages. `frame`: topic, stored, handled, behind, front; null if unknown."""
-    known = frame.dropna()
-    nobody = int(known["behind"].sum() + known["front"].sum())
-    return HANDLED.chart(known, lang, {"nobody": nobody, "stored": int(known["stored"].sum())})
-
-
 def moved(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart the table `offset_moves`: kind, group, topic, broker, queue_id, start, end, skipped, repeated, at."""
     if frame.empty:
@@ -63,13 +54,3 @@ def moved(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     skipped, again = (int(frame[column].fillna(0).sum()) for column in ("skipped", "repeated"))
     table = frame.reindex(columns=list(MOVED.columns))
     return MOVED.chart(table, lang, {"queues": len(frame), "skipped": skipped, "again": again}, chart)
-
-
-def connects(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart the table `reach_connects`: client, address, failed, reached."""
-    if frame.empty:
-        return CONNECTS.nothing(lang)
-    drawn = CONNECTS.figure(frame.assign(way=frame["client"] + " → " + frame["address"]), lang)
-    reached = frame.groupby("client")["reached"].sum()
-    values = {name: int(frame[name].sum()) for name in ("failed", "reached")}
-    return CONNECTS.chart(frame, lang, values | {"never": int((reached == 0).sum()), "clients": len(reached)}, drawn)

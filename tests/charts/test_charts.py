@@ -114,7 +114,7 @@ def test_what_a_chart_reads_out(name, part, reading, rows, columns):
         draw, frame = transactions.growth, incidents.growth_frame(doublings=int(name.removeprefix("growth ")))
     else:
         draw, frame = frames.CHARTS[name]
-    chart = draw(frame if part is None else frame.assign(behind=None) if part == "behind" else frame.query(part), "en")
+    chart = draw(frame if part is None else frame.query(part), "en")
     assert reading in chart.reading and len(chart.table) == rows
     shown = chart.table.to_dict("list") | {"x of the bars": [list(each.x) for each in chart.figure.data]}
     assert {name: shown[name] for name in columns} == columns
