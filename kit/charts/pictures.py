@@ -1,6 +1,7 @@
 """Pictures of whatever a query answers, so that a changed query is drawn too; diagrams.
 
-The first column is the place (a time or a label), the last one the number, a text between them tells the series apart.
+The first column is the place (a time or a label), the last one the number, a column between them tells the series
+apart: of several the first text.
 """
 
 from functools import partial
@@ -53,7 +54,9 @@ def lanes(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 
 def _columns(frame: pd.DataFrame) -> tuple[str, str | None, str]:
     first, *between, value = map(str, frame.columns)
-    return first, next((name for name in between if not pd.api.types.is_numeric_dtype(frame[name])), None), value
+    if len(between) > 1:
+        between = [name for name in between if not pd.api.types.is_numeric_dtype(frame[name])]
+    return first, between[0] if between else None, value
 
 
 def _any(frame: pd.DataFrame, drawing: Drawing, lang: Lang, value: str = "") -> Chart:

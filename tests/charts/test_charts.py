@@ -72,7 +72,9 @@ def test_a_picture_is_drawn_of_whatever_columns_there_are():
     assert [list(trace.y) for trace in pictures.lines(frame).figure.data] == [[2, 4], [1, 3]]
     assert len(pictures.bars(frame[["who", "n"]]).figure.data) == 1
     assert pictures.log_lines(frame).figure.layout.yaxis.type == "log"
-    assert len(pictures.lines(frame[["at", "n"]].assign(last=5)).figure.data) == 1  # only texts tell series apart
+    # A number tells series apart where it is alone: ids of queues; of several columns it is the text.
+    assert len(pictures.lines(frame[["at", "n"]].assign(last=5)).figure.data) == 4
+    assert len(pictures.lines(frame[["at", "n"]].assign(more=6, last=5)).figure.data) == 1
     decimals = frame.assign(n=[Decimal(n) for n in (1, 2, 3, 4)], at=[each.date() for each in at])
     assert [list(trace.y) for trace in pictures.lines(decimals).figure.data] == [[2, 4], [1, 3]]
     assert [len(trace.x) for trace in pictures.lanes(frame[["at", "who", "n"]]).figure.data] == [2, 2]
