@@ -23,7 +23,6 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final, cast
 
-import attrs
 import pyarrow as pa
 
 from kit.evidence import disk
@@ -165,15 +164,15 @@ class _Packed:
             self._write(name, whole, whole, modified)
 
     def _members(self, name: str, members: Iterable[_Member], depth: int) -> None:
-        for member in members:
-            with self._noting(f"{name}!/{member.name}", is_member=True):
-                if member.reason:
-                    raise Refusal(member.reason)
-                parts = member.name.split("/")
-                if member.name.startswith("/") or ".." in parts or "\0" in member.name:
+        for member, reason, modified, data in members:
+            with self._noting(f"{name}!/{member}", is_member=True):
+                if reason:
+                    raise Refusal(reason)
+                parts = member.split("/")
+                if member.startswith("/") or ".." in parts or "\0" in member:
                     raise Refusal("outside")
                 shown = "/".join(part for part in parts if part not in ("", "."))
-                self._take(f"{name}!/{shown}", Stream(member.blocks), member.modified, depth + 1)
+                self._take(f"{name}!/{shown}", Stream(data), modified, depth + 1)
 
     def _write(self, name: str, stream: Stream, raw: Stream, modified: float | None) -> None:
         if name in self.members or len(self.members) >= MAX_MEMBERS:
@@ -233,14 +232,8 @@ def _refused(name: str, error: Exception) -> Refused:
 # --- members of either kind of archive --------------------------------------------------------------------------------
 
 
-@attrs.frozen
-class _Member:
-    """One member in its archive's order. `reason`: why it must not be read; `modified`: seconds since 1970."""
-
-    name: str
-    reason: str
-    modified: float | None
-    blocks: Iterator[bytes]
+_Member = tuple[str, str, float | None, Iterator[bytes]]
+"""One in its archive's order: its name, why it must not be read, seconds since 1970 of its change, its bytes."""
 
 
 def _of_tar(stream: Stream) -> Iterator[_Member]:
@@ -249,7 +242,7 @@ def _of_tar(stream: Stream) -> Iterator[_Member]:
         for info in tar:
             if not info.isdir():
                 reason = "" if info.isreg() else "link" if info.issym() or info.islnk() else "special"
-                yield _Member(valid_text(info.name), reason, sane(info.mtime), _blocks(tar, info))
+                yield valid_text(info.name), reason, sane(info.mtime), _blocks(tar, info)
             tar.members = []  # type: ignore[attr-defined] # a streamed tar remembers every member otherwise
 
 
@@ -278,7 +271,7 @@ def _of_zip(archive: zipfile.ZipFile) -> Iterator[_Member]:
         if not entry.is_dir():
             is_link = entry.create_system == 3 and (entry.external_attr >> 28) == 0xA
             reason = "encrypted" if entry.flag_bits & 0x1 else "link" if is_link else ""
-            yield _Member(_zip_name(entry), reason, _zip_time(entry), _unzipped(archive, entry))
+            yield _zip_name(entry), reason, _zip_time(entry), _unzipped(archive, entry)
 
 
 def _unzipped(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[bytes]:

@@ -27,6 +27,7 @@ IN_LINE: Final = re.compile(
 )
 """A time in a line of a log, to the second, and the zone it is printed with."""
 _FORMS: Final = patterns("printed_times")
+_WHEN: Final = ("ymd", "dense", "dmy", "date", "date_en")
 
 
 # --- times -----------------------------------------------------------------------------------------------------------
@@ -64,18 +65,19 @@ def is_local(time: str | None) -> bool:
 
 
 def when(text: str | None, *, month_first: bool = False) -> dt.datetime | None:
-    """Read a time as tables print it (ISO, Chinese, day first, digits, epoch), without a zone if it has none."""
+    """Read a time as tables and `date` print it (ISO, Chinese, day first, digits, epoch), without a zone if it has none."""
     text = (text or "").strip()
     if not 10 <= len(text) <= 40:
         return None
     if text.isascii() and text.isdigit() and len(text) in (10, 13):
         at = datetime_of(int(text) * (1000 if len(text) == 10 else 1))
         return at if at and 2010 <= at.year < 2100 else None
-    match = next((match for form in ("ymd", "dense", "dmy") if (match := _FORMS[form].match(text))), None)
+    match = next((match for form in _WHEN if (match := _FORMS[form].match(text))), None)
     if match is None:
         return None
-    part = match.groupdict("")
-    date = [part["year"], part["month"], part["day"]]
+    part = {"fraction": "", **match.groupdict("")}
+    month = part["month"]
+    date = [part["year"], MONTHS.index(month) + 1 if month in MONTHS else month, part["day"]]
     if month_first and match.re is _FORMS["dmy"]:
         date[1:] = reversed(date[1:])
     hour = int(part["hour"])

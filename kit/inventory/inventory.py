@@ -5,7 +5,7 @@ import hashlib
 import os
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
-from itertools import chain
+from itertools import chain, combinations
 from pathlib import Path
 from typing import Any, Final
 
@@ -245,11 +245,9 @@ def _mark(items: list[Item]) -> tuple[list[Item], list[tuple[str, str]], bool]:
     for group in alike.values():
         # The longest first: the others it covers are copies of it.
         group.sort(key=lambda i: ((i.base or 0) - _end(i), i.file))
-        for item, other in ((item, other) for n, item in enumerate(group) for other in group[:n]):
+        for other, item in combinations(group, 2):
             low, high = max(item.base or 0, other.base or 0), min(_end(item), _end(other))
             if low >= high or item.file in originals or other.file in originals:
-                continue
-            if item.kind not in STORES and item.bytes == other.bytes:  # else they would be equal
                 continue
             same = _same(item, other, low, high)
             if same and (low, high) == (item.base or 0, _end(item)):

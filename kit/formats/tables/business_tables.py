@@ -271,9 +271,8 @@ class _Column:
         digits = self.share(lambda v: any(c.isdigit() for c in v))
         if unique < (0.02 if self.hints("key") else 0.5) or decimal > 0.5 or digits < 0.5:
             return 0.0
-        score = 0.4 + 0.4 * unique + (0.3 if self.hints("key") else 0)
         letters = self.share(lambda v: any(c.isalpha() or c in "-_" for c in v))
-        score += 0.2 * digits + 0.2 * letters
+        score = 0.4 + 0.4 * unique + 0.3 * self.hints("key") + 0.2 * digits + 0.2 * letters
         if self.ints > 0.9:
             # Row numbers and counts are short numbers; order numbers are long ones.
             score -= 0.5 if max(map(len, self.counts)) < 8 else 0.05

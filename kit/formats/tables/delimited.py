@@ -59,11 +59,8 @@ def dialect(head: bytes, *, whole: bool = False) -> Dialect | None:
     codec = encoding(head)
     if codec is None:
         return None
-    text = head.decode(codec, "ignore")
-    lines = text.splitlines()
-    if not whole:
-        lines = lines[:-1]
-    lines = [line for line in lines if line.strip()]
+    lines = head.decode(codec, "ignore").splitlines()
+    lines = [line for line in (lines if whole else lines[:-1]) if line.strip()]
     if len(lines) < 2 or max(map(len, lines)) > 4 * MAX_CELL or _RULED.fullmatch(lines[1]):
         return None
     for delimiter in _DELIMITERS:

@@ -13,7 +13,6 @@ from typing import Any, Final
 from kit.evidence.files import beginning, numbered_lines
 from kit.formats import printed_times
 from kit.formats.patterns import byte_patterns, forms, patterns
-from kit.formats.printed_times import MONTHS
 
 OF_LINE: Final = {origin: re.compile(f"^(?:{head})", re.MULTILINE) for origin, head in forms("host_tools").items()}
 """How each output begins: by that a file, or a stretch of a pasted text, is recognised."""
@@ -70,7 +69,7 @@ def _lines(path: str | Path, origin: str | None) -> Iterator[tuple[int, str]]:
 # --- times -----------------------------------------------------------------------------------------------------------
 
 LINES: Final = patterns("metrics")
-_DATES: Final = (LINES["date"], LINES["date_en"])
+_DATES: Final = [patterns("printed_times")[form] for form in ("date", "date_en")]
 
 
 def time_of(line: str) -> str | None:
@@ -82,15 +81,9 @@ def time_of(line: str) -> str | None:
 
 
 def moment(text: str, zone: Callable[[int], int]) -> int | None:
-    """Return a printed date and time as µs since 1970 UTC, None if incomplete; of zones only UTC and GMT count."""
-    text = text.strip()
-    if match := next((match for rule in _DATES if (match := rule.match(text))), None):
-        named = match["zone"] or ""
-        offset = "Z" if named in ("UTC", "GMT") else f"{named}00"[:5] if named[:1] in ("+", "-") else ""
-        month = MONTHS.index(match["month"]) + 1
-        text = f"{match['year']}-{month:02d}-{int(match['day']):02d} {match['clock']}{offset}{match['half'] or ''}"
+    """Return a printed date and time as µs since 1970 UTC, None if incomplete."""
     # The C locale prints month/day/year.
-    text = LINES["short_year"].sub(r"\g<1>20\2", text)
+    text = LINES["short_year"].sub(r"\g<1>20\2", text.strip())
     return printed_times.moment(printed_times.when(text, month_first="." not in text[:10]), zone)
 
 
