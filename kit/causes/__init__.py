@@ -17,13 +17,6 @@ def discover() -> tuple[Cause, ...]:
     return tuple(sorted(causes, key=lambda cause: (cause.kind != "root_cause", cause.slug)))
 
 
-@cache
-def tiles(slug: str) -> tuple[str, ...]:
-    """Return the figures that a cause declares to be read first, in their order; none for a known problem."""
-    declared = (cause.figures for cause in discover() if cause.slug == slug)
-    return tuple(name for each in declared for name, figure in each.items() if figure.tile)
-
-
 def figures() -> dict[str, Figure]:
     """Return every figure by its name, as the causes and the known problems declare them."""
     from kit.causes import known_problems

@@ -54,7 +54,7 @@ SIDES: Final = {name: side for side, rows in _BY_SIDE.items() for name in rows}
 
 
 def ask(
-    name: str, why: Sentence, *, group: str | None = None, topic: str | None = None, command: str | None = None
+    name: str, why: Sentence, group: str | None = None, topic: str | None = None, command: str | None = None
 ) -> Missing:
     """Request an artefact, of one group or topic if they are known; `command`: another one, as it should be typed."""
     each = ARTEFACTS[name]

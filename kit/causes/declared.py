@@ -57,29 +57,29 @@ def finding(facts: Facts, cause: Cause, observed: Observed | None = None) -> Fin
     observed = observed or Observed()
     windows = [_count(facts, name, value, observed) for name, value in cause.values.items()]
     values = observed.values
-    actors = tuple(name for name, each in cause.figures.items() if each.actor)
-    result = Finding(cause.slug, cause.kind, cause.title, cause.none or cause.title, actor_figures=actors)
+    result = Finding(cause.slug, cause.kind, cause.title, cause.none or cause.title)
     conditions = Conditions(facts, values, result)
     for name, sentences in cause.phrases.items():
         values[name] = conditions.chosen(cause, sentences) or values.get(name)
     for text in cause.steps:
         result.steps += _step(cause, text, conditions, observed)
     result.steps += observed.steps
+    result.actors = tuple(observed.actors)
     for name, figure in cause.figures.items():
         value = values.get(figure.value or name)
         if figure.known_if and not value:  # nothing of it: 0 where the evidence would show it, else not known
             value = (0 if value is None else value) if conditions(figure.known_if) else None
         result.figures[name] = value
-    result.actors = tuple(observed.actors)
+        if figure.actor:
+            result.actors += (value,) if isinstance(value, str) else tuple(value or ())
     result.summary = conditions.chosen(cause, cause.summary) or result.summary
     proposed = observed.proposed
     if proposed is None:
         proposed = (name for name, each in cause.remedies.items() if conditions(each.needs))
     result.remedies = [cause.remedy(name, **values) for name in proposed]
     for want in [each for each in cause.missing if conditions(each.needs)]:
-        group, topic = values.get(want.group), values.get(want.topic)
-        command, why = values.get(want.command or "", want.command), want.why.say(**values)
-        result.missing.append(collect_next.ask(want.artefact, why, group=group, topic=topic, command=command))
+        named = (values.get(name) for name in (want.group, want.topic, want.command))
+        result.missing.append(collect_next.ask(want.artefact, want.why.say(**values), *named))
     result.window = observed.window or (next(filter(None, windows), None) if conditions("found") else None)
     result.window_of = tuple(observed.window_of)
     result.tables, result.moments, result.consequence_of = observed.tables, observed.moments, observed.consequence_of

@@ -112,9 +112,8 @@ class Finding:
     """Slugs of causes that led to this one in this case, beyond what `LEADS_TO` says."""
 
     actors: tuple[str, ...] = ()
-    """Groups, topics, brokers, accounts that it concerns, beyond what the figures of `actor_figures` name."""
+    """Groups, topics, brokers, accounts that it concerns."""
 
-    actor_figures: tuple[str, ...] = ()
     window_of: tuple[str, ...] = ()
     """Files whose times `window` is of; none: those that its steps refer to."""
 
@@ -144,12 +143,10 @@ class Finding:
 
     def _concerned(self) -> list[str]:
         """Return whom it concerns: as its cause says, else whom the lines name that show it, those that decide first."""
-        named = list(self.actors)
-        for value in (self.figures.get(name) for name in self.actor_figures):
-            named += [value] if isinstance(value, str) else value or ()
         held = [(step.role, ref.text) for step in self.steps if step.holds for ref in step.evidence]
         quoted = [(role, name) for role, text in held for name in names.labelled(text)]
-        return named or [name for role, name in quoted if role == "deciding"] or [name for _, name in quoted]
+        deciding = [name for role, name in quoted if role == "deciding"]
+        return list(self.actors) or deciding or [name for _, name in quoted]
 
     def _naming(self, text: Sentence, lang: Lang, own: tuple[str, ...] = ()) -> str:
         """Return a sentence that says whom it concerns, once, where something was found."""

@@ -38,10 +38,8 @@ def examine(facts: Facts) -> list[Finding]:
         counts = [(count, seen.first, seen.last)]
         if problem.seen.by and count >= problem.seen.least:
             counts = [(row["n"], row["first"], row["last"]) for row in facts.rows(problem.seen.by)]
-        enough = any(
-            n >= problem.seen.least and ((last - first).total_seconds() if first and last else 0) >= problem.seen.lasts
-            for n, first, last in counts
-        )
+        spans = [(n, (last - first).total_seconds() if first and last else 0) for n, first, last in counts]
+        enough = any(n >= problem.seen.least and lasts >= problem.seen.lasts for n, lasts in spans)
         if enough or paste:
             certain = enough and problem.seen.verdict == "confirmed"
             problems.append((count, _finding(facts, problem, seen, count, certain=certain)))

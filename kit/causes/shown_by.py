@@ -147,9 +147,8 @@ def weighed(facts: Facts, finding: Finding) -> Finding:
     _without_absence(facts, finding)
     _documented(facts, finding)
     _earlier(facts, finding)
-    shown = {
-        folder_of(ref.file) for step in finding.steps if step.holds and step.role == "deciding" for ref in step.evidence
-    }
+    deciding = (step for step in finding.steps if step.holds and step.role == "deciding")
+    shown = {folder_of(ref.file) for step in deciding for ref in step.evidence}
     if shown and facts.has("messages") and facts.rows("same_names"):
         # What one cluster shows does not refute what was seen of another one; lines of the same folder do.
         for n, step in enumerate(finding.steps):

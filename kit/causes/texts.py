@@ -94,8 +94,6 @@ class Figure(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True)
     """Whether the sum of its parts is a number to be read, beside the table of the parts."""
     largest: bool = False
     """Whether the largest of its parts is one."""
-    tile: bool = True
-    """Whether it is among the first numbers of a page; the order is that of the file, the damage first."""
     actor: bool = False
     """Whether its value, or the keys of it, are names that headline and remedies have to say."""
     value: str = ""
@@ -152,8 +150,8 @@ class Want(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     needs: str
     group: str = ""
     topic: str = ""
-    command: str | None = None
-    """Another command than that of `collect.yaml`, or the value that is one."""
+    command: str = ""
+    """The value that is another command than that of `collect.yaml`."""
 
 
 class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -174,7 +172,7 @@ class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     looks_like: dict[str, T] = {}
     """Slugs of causes that leave the same trace, and what tells the two apart; a pair stands at one of them."""
     figures: dict[str, Figure] = {}
-    """The numbers it reports, in the order a reader sees them."""
+    """The numbers it reports, in the order a reader sees them: the damage first."""
     alerts: tuple[Alert, ...] = ()
     values: dict[str, Value] = {}
     steps: tuple[StepText, ...] = ()

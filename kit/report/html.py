@@ -158,11 +158,10 @@ def finding_view(finding: Mapping[str, Any], stories: Sequence[Story], lang: Lan
 
 def _figures(finding: Mapping[str, Any], lang: Lang) -> dict[str, Any]:
     """Return `numbers` (cards), `number_tables` and `not_known` (names), in the order that the cause declares."""
-    rank = {name: place for place, name in enumerate(causes.tiles(finding["cause"]))}
     cards: list[dict[str, str]] = []
     tables: list[dict[str, Any]] = []
     unknown: list[str] = []
-    for name, value in sorted(finding["figures"].items(), key=lambda each: rank.get(each[0], len(rank))):
+    for name, value in finding["figures"].items():
         known = causes.figures().get(name)
         label = known.label.in_(lang) if known else name.replace("_", " ")
         alone = label.lstrip(COUNTED) if lang == "zh" else label

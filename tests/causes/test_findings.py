@@ -9,9 +9,9 @@ from folders import opened, written
 from table import rows_of
 
 from kit import causes
-from kit.causes import collect_next, triage
+from kit.causes import collect_next, declared, triage
 from kit.causes.findings import Finding, Remedy, Step, verdict
-from kit.causes.texts import Cause
+from kit.causes.texts import Cause, Figure, RemedyTexts
 from kit.i18n import T
 from kit.inventory.model import Ref
 from kit.rocketmq.catalogue import PROBLEMS
@@ -59,10 +59,11 @@ def test_a_known_text_concerns_whom_its_lines_name(line, named):
 
 @pytest.mark.parametrize(("holds", "figures", "summary", "said"), rows_of(__file__, "whom_they_concern"))
 def test_headline_and_remedies_say_whom_they_concern(holds, figures, summary, said):
-    finding = Finding("a-cause", "neighbour", T("title"), T(summary), [step("deciding", holds)], figures)
-    finding.actor_figures = ("group",)
-    finding.remedies = [Remedy(T(summary), CLAIM, CLAIM, CLAIM)]
-    told = finding.as_dict()
+    texts = {"figures": {"group": Figure("group", "组", actor=True)}, "says": {"all": T(summary)}}
+    remedies = {"one": RemedyTexts(T(summary), CLAIM, CLAIM, needs="always")}
+    cause = Cause(title=CLAIM, summary={"all": "always"}, remedies=remedies, **texts)
+    observed = declared.Observed(figures, steps=[step("deciding", holds)])
+    told = declared.finding(None, cause, observed).as_dict()
     assert (told["summary"], told["remedies"][0]["action"]) == (said, said)
 
 

@@ -94,10 +94,8 @@ def topic_missing(facts: Facts) -> Observed:
     if values["looked"] or topics:
         absent = [each for each in topics if not each["exists"]]
         # Without the senders' logs or ledger nobody knows how many sends failed.
-        counted = (
-            all(each["sends"] for each in absent) or attempts.has_producer_log(facts) or sends.ledger(facts).knows_kinds
-        )
-        none = 0 if counted else None
+        counted = all(each["sends"] for each in absent)
+        none = 0 if counted or attempts.has_producer_log(facts) or sends.ledger(facts).knows_kinds else None
         by_topic = {each["topic"]: each["sends"] or none for each in absent}
         groups = sorted({group for each in absent for group in each["groups"]})
         failed = sum(filter(None, by_topic.values())) or none

@@ -88,16 +88,13 @@ def dlq_unreadable(facts: Facts) -> Observed:
 
     Source: broker/processor/AbstractSendMessageProcessor, common/constant/PermName (reference §4.8).
     """
-    rows = facts.rows("settings")
+    rows = [r for r in facts.rows("settings") if r["origin"] == "topics" and r["name"] == "perm" and not r["backup"]]
     shut = unreadable(rows)
     topics = list(dict.fromkeys(row["subject"] for row in shut))
     command = collect_next.addressed(facts, COMMAND) if topics else COMMAND
     values = {
         "unreadable_dlq_topics": len(topics),
-        "topics_seen": brokers.of_each(
-            facts,
-            (row["file"] for row in rows if row["origin"] == "topics" and row["name"] == "perm" and not row["backup"]),
-        ),
+        "topics_seen": brokers.of_each(facts, (row["file"] for row in rows)),
         "topics": topics[:5],
         "commands": [f"`{command} -t {quote(topic)} -p 6`" for topic in topics[:5]],
     }

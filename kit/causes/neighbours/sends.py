@@ -110,9 +110,8 @@ def disk_full(facts: Facts) -> Observed:
 
 def broker_not_available(facts: Facts) -> Observed:
     """Count the sends that failed while their client could not connect to a broker that clients reach otherwise."""
-    rows = pd.DataFrame(
-        reach.tried(facts), columns=["address", "file", "failed", "failed_line", "reached", "first", "last"]
-    )
+    columns = ["address", "file", "failed", "failed_line", "reached", "first", "last"]
+    rows = pd.DataFrame(reach.tried(facts), columns=columns)
     by_address = rows.groupby("address")[["failed", "reached"]].sum().query("failed > 0 and reached > 0")
     if by_address.empty:
         return Observed()

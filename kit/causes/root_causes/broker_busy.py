@@ -89,7 +89,7 @@ def observe(facts: Facts) -> Observed:
         "would_show": would_show, "rarely": rarely, "busy_sends": busy_sends,
         "among": ledger.among if counted else None, "gone": ledger.lost if counted else None,
         "pauses": sum(s.pauses for s in stalls), "stood": round(sum(s.stood for s in stalls), 1),
-        "waiters": sum(s.waiters for s in stalls), "stalls": len(stalls), "stall_count": len(stalls),
+        "waiters": sum(s.waiters for s in stalls), "stalls": len(stalls),
         "stall_times": [
             {"start": f"{s.start.isoformat(timespec='milliseconds')}Z", "seconds": s.seconds, "pauses": s.pauses}
             for s in stalls

@@ -38,13 +38,11 @@ def observe(facts: Facts) -> Observed:
     observed = Observed(values | dict.fromkeys(("failed_sends", "clients"), 0 if logs else None))
     if never is not None:
         _never(facts, observed, never, failed)
+    elif reached is not None and "physical_offset" in reached:
+        place = f"bornHost={reached['host']}, storeHost={address}"
+        observed.quotes["connects-failed"] = [Ref(reached["file"], place, physical_offset=reached["physical_offset"])]
     elif reached is not None:
-        place = f"bornHost={reached.get('host')}, storeHost={address}"
-        observed.quotes["connects-failed"] = (
-            [Ref(reached["file"], place, physical_offset=reached["physical_offset"])]
-            if "physical_offset" in reached
-            else facts.refs([(reached["file"], reached["reached_line"] or 0)])
-        )
+        observed.quotes["connects-failed"] = facts.refs([(reached["file"], reached["reached_line"])])
     elif dropped is not None:
         observed.quotes["connects-failed"] = facts.refs([(dropped["file"], dropped["line"])])
     late = refs.seen(facts, "client-call-timeout")

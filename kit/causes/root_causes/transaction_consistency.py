@@ -40,9 +40,8 @@ def observe(facts: Facts) -> Observed:
     # Tables of two clusters in one folder have the same keys: nobody knows whose row belongs to which transaction.
     mixed = row.get("shared") and brokers.elsewhere(facts) and all(broker.stored for broker in brokers.all_of(facts))
     present = row["present"] and not mixed
-    rows, joined, without, pending = (
-        row[name] if present else None for name in ("rows", "joined", "without_message", "pending")
-    )
+    counts = row if present else {}
+    rows, joined, without, pending = map(counts.get, ("rows", "joined", "without_message", "pending"))
     if not brokers.of_each(facts, (item.file for item in facts.files.of_kind("rows"))):
         rows = joined = None  # which agree says nothing of the transactions of a cluster without its rows
     # Rows of a part of the time, or of one table among several, say nothing of the other transactions.
