@@ -183,3 +183,10 @@ LIST_SEPARATOR: Final[dict[str, str]] = {"en": ", ", "zh": "、"}
 def labels(room: str) -> dict[str, dict[str, T]]:
     """Return the headings and other fixed texts of a room, `kit/ROOM/labels.yaml`: {group: {name: sentence}}."""
     return data.read(f"{room}/labels.yaml", dict[str, dict[str, T]])
+
+
+@cache
+def headings() -> dict[str, T]:
+    """Return what columns are called in every table, if it does not say otherwise."""
+    words = data.read("charts/words.yaml", dict[str, str])
+    return {word.replace(" ", "_"): T(word, zh) for word, zh in words.items()} | labels("charts")["columns"]

@@ -16,13 +16,12 @@ from kit.charts.figures import figure as figure
 from kit.charts.safe_text import clean as clean
 from kit.charts.safe_text import escape as escape
 from kit.charts.table import Table as Table
-from kit.i18n import Lang, Sentence, T, labels, rendered
+from kit.i18n import Lang, Sentence, T, headings, labels, rendered
 
 MIME: Final = "application/vnd.rmq-kit.chart+json"
 PLOTLY_MIME: Final = "application/vnd.plotly.v1+json"
 LABELS: Final = labels("charts")
-COLUMNS: Final = LABELS["columns"]
-"""What columns are called in every table, if it does not say otherwise."""
+COLUMNS: Final = headings()
 
 
 @attrs.define

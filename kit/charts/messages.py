@@ -135,7 +135,7 @@ def gaps(life: dict[str, Any], lang: Lang = "en") -> Table:
 def calls(frame: pd.DataFrame, lang: Lang = "en") -> Table:
     """Show which id each call returns on a message (`kit.analysis.messages.lookups`)."""
     columns = ["call", "which", "id", "copy", "says"]
-    return Table(frame.reindex(columns=columns), MESSAGE["calls"], MESSAGE.columns, lang)
+    return Table(frame.reindex(columns=columns), MESSAGE["calls"], COLUMNS | MESSAGE.columns, lang)
 
 
 def _placed(reference: dict[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from kit.charts.figures import BLUE, GREY, VERMILLION, Drawing, add_arrow, build
 from kit.i18n import Lang, T
 
 ANY = Declared.of("any")
-WORDS: Final = data.read("charts/walk_columns.yaml", dict[str, str])
+WORDS: Final = data.read("charts/words.yaml", dict[str, str])
 SERIES = 8
 """Series that are drawn; the smallest of more are left to the table."""
 

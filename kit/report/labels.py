@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from kit.causes import findings
-from kit.i18n import Lang, T, labels
+from kit.i18n import Lang, T, headings, labels
 
 _ROOM: Final = labels("report")
 PAGE, INNER, SKIPPED = (_ROOM[name] for name in ("page", "inner", "skipped"))
-COLUMNS: Final = labels("charts")["columns"] | _ROOM["columns"]
+COLUMNS: Final = headings() | _ROOM["columns"]
 GLOSSARY: Final = tuple(_ROOM["glossary"].values())
 """Each a term, a colon, its meaning."""
 _ICONS: Final = {"confirmed": "●", "suspected": "◐", "ruled_out": "○", "insufficient_evidence": "?", "failed": "!"}

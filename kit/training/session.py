@@ -15,7 +15,7 @@ import pandas as pd
 from markupsafe import escape
 
 from kit import data
-from kit.charts import Table, clean
+from kit.charts import COLUMNS, Table, clean
 from kit.i18n import Lang, T, labels
 from kit.training.bench import Bench
 from kit.training.lab import Kind, Lab, Question, fill, of_lab
@@ -190,7 +190,7 @@ class Session:
         right = frame[frame["state"] == "right"]
         total, with_help = int((frame["state"] != "untold").sum()), int((right["help"] != "").sum())
         caption = SAYS["scores"].say(number=str(self.lab.number), right=len(right), total=total, helped=with_help)
-        return Table(frame.assign(state=frame["state"].map(MARKS)), caption, TEXTS["heads"], self.lang)
+        return Table(frame.assign(state=frame["state"].map(MARKS)), caption, COLUMNS | TEXTS["heads"], self.lang)
 
 
 def _text(finished: str) -> T:
