@@ -108,7 +108,9 @@ class GoesOn(data.Row, frozen=True, kw_only=True):
 
 
 class KnownText(data.Row, frozen=True, kw_only=True):
-    """One row. `texts`: pieces of log lines, `{}` for a printed value; one of them in an entry is enough."""
+    """One row. `texts`: pieces of log lines, `{}` for a printed value; one of them in an entry is enough. Those of a row
+    without any: what its `values` begin with.
+    """
 
     slug: str
     texts: tuple[str, ...]
@@ -215,14 +217,21 @@ class Problem(KnownText, frozen=True, kw_only=True):
         return bool(self.compiled.search(text)) and not (self.normal and self.normal.search(text))
 
 
+def _beginning(pattern: str) -> str:
+    """Return what an expression begins with that stands for itself."""
+    literal = re.match(r"(?:(?:\\\W|[^\\()\[\]{}.*+?|^$])(?![?*+]))*", pattern)
+    return re.sub(r"\\(\W)", r"\1", literal[0] if literal else "")
+
+
 def _rows() -> Iterator[Event | Problem]:
     """Yield the rows of every file. Raise `ValueError`, which names file and slug, for what is no row."""
     for file in sorted((data.KIT / "rocketmq" / "texts").glob("*.yaml")):
         for row in data.read(f"rocketmq/texts/{file.name}", list[dict[str, Any]]):
             kind: type[Event] | type[Problem] = Problem if "title" in row else Event
             routine = {"seen": {"verdict": None}} if "title" in row and "remedy" not in row else {}
+            texts = {"texts": [_beginning(row["values"])]} if "values" in row else {}
             try:
-                yield msgspec.convert(routine | row, kind)
+                yield msgspec.convert(routine | texts | row, kind)
             except msgspec.ValidationError as error:
                 raise ValueError(f"{file.name}: {row.get('slug')}: {error}") from error
 
