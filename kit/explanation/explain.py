@@ -161,9 +161,10 @@ def _event(text: str) -> Meaning | None:
     event = catalogue.event_in(text)
     if event is None:
         return None
-    routine = TEXTS["ordinary" if event.harmless else "watched"].say(where=event.printed_by.source)
-    meaning: Sentence = event.harmless if isinstance(event.harmless, T) else event.meaning or routine
-    following = TEXTS["nothing"] if event.harmless else TEXTS["look"]
+    harmless = event.ordinary
+    routine = TEXTS["ordinary" if harmless else "watched"].say(where=event.printed_by.source)
+    meaning: Sentence = harmless if isinstance(harmless, T) else event.meaning or routine
+    following = TEXTS["nothing"] if harmless else TEXTS["look"]
     if event.benign is not None:
         meaning, following = (TEXTS["passes"], TEXTS["on"]) if event.goes_on else (TEXTS["harmless"], TEXTS["nothing"])
         meaning = meaning.say(why=event.benign)

@@ -132,17 +132,23 @@ class Event(KnownText, frozen=True, kw_only=True):
     """A text that is found in logs. `values`: a regular expression with `(?P<name>…)` groups that takes out the values
     that queries read, and nothing that RE2 and Python read differently.
 
-    `harmless`: it is normal in a healthy system; true, or what it means. `benign`: why, for what sounds like trouble; it
-    counts for no cause.
+    `harmless`: it is normal in a healthy system; true, or what it means (as if true of an INFO line without any meaning).
+    `benign`: why, for what sounds like trouble; it counts for no cause.
     `confirm` must be found in the entry as well, where a text alone would say too much.
     """
 
     values: str = ""
     confirm: str = ""
-    harmless: T | bool = False
+    harmless: T | bool | None = None
     benign: T | None = None
     goes_on: GoesOn | None = None
     meaning: T | None = None
+
+    @property
+    def ordinary(self) -> T | bool:
+        if self.harmless is None:
+            return self.printed_by.level == "INFO" and self.meaning is None
+        return self.harmless
 
     @cached_property
     def pattern(self) -> str:

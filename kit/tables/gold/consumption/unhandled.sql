@@ -1,7 +1,6 @@
--- Messages in topics of `passed_offsets` that no ledger of the group has: one row per group, topic, side of the group's offset and record that
--- is quoted: group, topic, passed (in front of the offset), messages (on this side), file, physical_offset, store_timestamp.
--- At most three rows of each side: the first by store time. What the group passed over because no client of it subscribes to its tag is no loss
--- (common/filter/FilterAPI.buildSubscriptionData; an SQL expression may take any tag).
+-- Messages in topics of `passed_offsets` that no ledger of the group has: one row per group, topic, side of the group's offset and record that is
+-- quoted: passed (in front of the offset), messages (on this side). At most three rows of each side: the first by store time. What the group passed
+-- over because no client of it subscribes to its tag is no loss (common/filter/FilterAPI.buildSubscriptionData; an SQL expression may take any tag).
 with topics as (
   select distinct `group`, topic, broker, only from passed_offsets
 ), handled as (

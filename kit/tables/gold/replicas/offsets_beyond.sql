@@ -1,6 +1,5 @@
--- One row per saved consumer offset beyond the end of its queue by the records, else by topicStatus (of a name server that knows no master any
--- more: the slave's; the largest if several outputs have it): group, topic, queue_id, offset, end_offset, file. Where there is a slave, by its copies;
--- of several the last. At most 20,000 rows.
+-- One row per saved consumer offset beyond the end of its queue by the records, else by topicStatus (of a name server that knows no master any more:
+-- the slave's; the largest if several outputs have it). Where there is a slave, by its copies; of several the last. At most 20,000 rows.
 with stored as (
   select topic, queue_id, max(end_offset) as end_offset from stored_queues where end_offset is not null group by topic, queue_id
 ), reported as (

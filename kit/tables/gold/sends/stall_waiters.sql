@@ -1,5 +1,4 @@
--- One row for each of the first two stalls: the original that waited longest for its end. rank (of the stall), file, physical_offset, topic,
--- queue_id, queue_offset, born_timestamp, store_timestamp, offset_msg_id.
+-- One row for each of the first two stalls: the original that waited longest for its end. rank: of the stall.
 with waited as (
   select s.rank, o.file, o.physical_offset, o.topic, o.queue_id, o.queue_offset, o.born_timestamp, o.store_timestamp, o.offset_msg_id,
     row_number() over (

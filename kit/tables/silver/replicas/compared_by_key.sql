@@ -1,7 +1,6 @@
--- One row per acknowledged send, by its keys, where no ledger has offset ids: file, line, key, uniq_key, offset_msg_id, start, missing (no
--- record has its key or UNIQ_KEY, and it was sent at most 10 s before the replica's last record). What is older than the store was deleted,
--- not lost; what was sent long before its end and is not there is another broker's. The UNIQ_KEYs that a batch was answered with are not stored from
--- 4.8.0 to 5.3.3 (`repeated_originals`).
+-- One row per acknowledged send, by its keys, where no ledger has offset ids: missing (no record has its key or UNIQ_KEY, and it was sent at most 10
+-- s before the replica's last record). What is older than the store was deleted, not lost; what was sent long before its end and is not there is
+-- another broker's. The UNIQ_KEYs that a batch was answered with are not stored from 4.8.0 to 5.3.3 (`repeated_originals`).
 with words as (
   select xxhash64(uniq_key) as id from records where uniq_key is not null
   union all

@@ -1,11 +1,10 @@
 -- stored as Parquet
--- One row per leaked record: half and schedule records whose REAL_TOPIC is the half topic itself, and those that were discarded in the end.
--- file, physical_offset, store_timestamp, store_host, topic, queue_offset, reconsume_times, uniq_key, real_topic, check_times (null before the first
--- check), resent (boolean: RECONSUME_TIME is set), committed (boolean: it or an ancestor was committed), itself (boolean: a commit itself wrote it: it
--- names the record it ends; put-backs of a committed copy keep the bit, not the name), place (half, schedule, discarded).
--- No producer writes such a record. A consumer older than 4.6.1 does, when its send-back is refused and it sends the message anew with TRAN_MSG and a
--- delay still set (client/impl/consumer/DefaultMQPushConsumerImpl.sendMessageBack): the broker takes it for a half message and the delay diverts it into
--- SCHEDULE_TOPIC_XXXX, which overwrites REAL_TOPIC. A leaked record that is discarded goes through SCHEDULE as well.
+-- One row per leaked record: half and schedule records whose REAL_TOPIC is the half topic itself, and those that were discarded in the end:
+-- check_times (null before the first check), resent (boolean: RECONSUME_TIME is set), committed (boolean: it or an ancestor was committed), itself
+-- (boolean: a commit itself wrote it: it names the record it ends; put-backs of a committed copy keep the bit, not the name), place (half, schedule,
+-- discarded). No producer writes such a record. A consumer older than 4.6.1 does, when its send-back is refused and it sends the message anew with
+-- TRAN_MSG and a delay still set (client/impl/consumer/DefaultMQPushConsumerImpl.sendMessageBack): the broker takes it for a half message and the
+-- delay diverts it into SCHEDULE_TOPIC_XXXX, which overwrites REAL_TOPIC. A leaked record that is discarded goes through SCHEDULE as well.
 with marked as (
   select file, physical_offset, store_timestamp, store_host, born_timestamp, born_host, topic, queue_offset, reconsume_times, uniq_key,
     property_REAL_TOPIC as real_topic, property_RECONSUME_TIME is not null as resent, sys_flag & 12 = 8 as committed,
