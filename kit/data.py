@@ -21,9 +21,10 @@ class Row(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True):
     """A row: unknown fields and values of another type are errors when it is read."""
 
 
-def read(name: str, kind: type[Read]) -> Read:
-    """Return the rows of `kit/<name>`. Raise `msgspec.ValidationError`, which names the place."""
-    return msgspec.convert(_plain(KIT / name), kind)
+def read(name: str, kind: type[Read], part: str = "") -> Read:
+    """Return the rows of `kit/<name>`, or of a part of it. Raise `msgspec.ValidationError`, which names the place."""
+    rows = _plain(KIT / name)
+    return msgspec.convert(rows[part] if part else rows, kind)
 
 
 def text(name: str) -> str:

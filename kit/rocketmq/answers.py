@@ -19,14 +19,13 @@ class Answer(data.Row, frozen=True):
     also: dict[int, str] = msgspec.field(default_factory=dict)
 
 
-_EVERY: Final = data.read("rocketmq/facts/answers.yaml", dict[str, dict[int, Answer]])
-CODES: Final = _EVERY["remoting"]
+CODES: Final = data.read("rocketmq/facts/answers.yaml", dict[int, Answer], "remoting")
 """Response code → what it means: common/protocol/ResponseCode, remoting/protocol/RemotingSysResponseCode."""
 STATUSES: Final[dict[str, int]] = {"FLUSH_DISK_TIMEOUT": 10, "SLAVE_NOT_AVAILABLE": 11, "FLUSH_SLAVE_TIMEOUT": 12}
 """Send status (client/producer/SendStatus) → the response code it comes from."""
 GRPC_CODES: Final = {
     code: msgspec.structs.replace(answer, name=name)
-    for first, answer in _EVERY["grpc"].items()
+    for first, answer in data.read("rocketmq/facts/answers.yaml", dict[int, Answer], "grpc").items()
     for code, name in ({first: answer.name} | answer.also).items()
 }
 """Code of apache.rocketmq.v2.Code → what it means."""
@@ -57,15 +56,10 @@ class ReturnedId(data.Row, frozen=True, kw_only=True):
 ID_CALLS: Final = data.read("rocketmq/facts/id_calls.yaml", tuple[ReturnedId, ...])
 
 
-class _Tables(data.Row, frozen=True):
-    heads: tuple[tuple[str, str], ...]
-    meanings: dict[str, T]
-
-
-_PRINTED: Final = data.read("rocketmq/facts/mqadmin_tables.yaml", _Tables)
-MQADMIN_HEADS: Final = _PRINTED.heads
+_TABLES: Final = "rocketmq/facts/mqadmin_tables.yaml"
+MQADMIN_HEADS: Final = data.read(_TABLES, tuple[tuple[str, str], ...], "heads")
 """How the head of a table begins, one blank between its words, and its command; the longer ones first."""
-MQADMIN_MEANINGS: Final = _PRINTED.meanings
+MQADMIN_MEANINGS: Final = data.read(_TABLES, dict[str, T], "meanings")
 """Command → what its table shows."""
 
 

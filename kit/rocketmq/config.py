@@ -39,17 +39,13 @@ class Parameter(data.Row, frozen=True, kw_only=True):
     values: tuple[str, ...] = ()
 
 
-class _Parameters(data.Row, frozen=True):
-    parameters: dict[str, Parameter]
-    aliases: dict[str, str]
-    others: tuple[str, ...]
-
-
-_EVERY: Final = data.read("rocketmq/facts/parameters.yaml", _Parameters)
-PARAMETERS: Final = _EVERY.parameters
-ALIASES: Final = _EVERY.aliases
+_FILE: Final = "rocketmq/facts/parameters.yaml"
+PARAMETERS: Final = data.read(_FILE, dict[str, Parameter], "parameters")
+ALIASES: Final = data.read(_FILE, dict[str, str], "aliases")
 """Old name → new name."""
-BROKER_SETTINGS: Final = frozenset(_EVERY.others) | {name for name, each in PARAMETERS.items() if each.side != "client"}
+BROKER_SETTINGS: Final = frozenset(data.read(_FILE, list[str], "others")) | {
+    name for name, each in PARAMETERS.items() if each.side != "client"
+}
 """Names that identify a broker.conf among properties files."""
 
 

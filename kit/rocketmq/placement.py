@@ -22,14 +22,8 @@ class Failure(data.Row, frozen=True):
     by_status: bool = False
 
 
-class _Facts(data.Row, frozen=True):
-    outcomes: dict[Outcome, T]
-    failures: dict[str, Failure]
-
-
-_FACTS: Final = data.read("rocketmq/facts/placement.yaml", _Facts)
-OUTCOMES: Final = _FACTS.outcomes
-FAILURES: Final = _FACTS.failures
+OUTCOMES: Final = data.read("rocketmq/facts/placement.yaml", dict[Outcome, T], "outcomes")
+FAILURES: Final = data.read("rocketmq/facts/placement.yaml", dict[str, Failure], "failures")
 
 
 def unsafe(*, looks_at_status: bool) -> list[Placement]:

@@ -105,14 +105,8 @@ class Fix(data.Row, frozen=True, kw_only=True):
         return Version.parse(self.since) <= release and (self.fixed is None or release < Version.parse(self.fixed))
 
 
-class _Releases(data.Row, frozen=True):
-    rules: dict[str, Rule]
-    faults: tuple[Fix, ...]
-
-
-_EVERY: Final = data.read("rocketmq/facts/releases.yaml", _Releases)
-RULES: Final = _EVERY.rules
-FIXED: Final = _EVERY.faults
+RULES: Final = data.read("rocketmq/facts/releases.yaml", dict[str, Rule], "rules")
+FIXED: Final = data.read("rocketmq/facts/releases.yaml", tuple[Fix, ...], "faults")
 
 
 def rule(name: str, version: str | int | Version | None) -> Any:
