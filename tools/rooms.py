@@ -31,7 +31,7 @@ BUDGETS: Final = {
     "notebook": 1_280,
     "redaction": 1_000,
     "report": 1_430,
-    "rocketmq": 1_720,
+    "rocketmq": 1_710,
     "spark": 950,
     "tables": 600,
     "training": 610,
