@@ -141,7 +141,7 @@ def open_raw(path: Path | str) -> io.FileIO:
     Raise `OSError`, also for a pipe, socket or device: opening one can block for ever or have effects.
     """
     _regular(Path(path).stat(), path)
-    flags = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_NONBLOCK", 0)
+    flags = os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK
     try:
         handle = os.open(path, flags | getattr(os, "O_NOATIME", 0))
     except PermissionError:

@@ -134,14 +134,13 @@ def _values(event: Event, texts: pa.Array) -> dict[str, pa.Array]:
 
 def _groups(event: Event, texts: pa.Array) -> list[pa.Array]:
     """Return each value of an event in each text, null where it is not printed or empty."""
-    matched = None
+    columns: list[pa.Array] = []
     if len(texts) >= MANY:
         with contextlib.suppress(pa.ArrowInvalid):  # RE2 looks at nothing ahead
             # A bound keeps Python from trying for ever; RE2 reads a text once, and counts to a thousand only.
             matched = pc.extract_regex(texts, _BOUND.sub(lambda bound: "*" if bound[1] == "0" else "+", event.pattern))
-    if matched is not None:
-        columns = [pc.struct_field(matched, name) for name in event.groups]
-    else:
+            columns = [pc.struct_field(matched, name) for name in event.groups]
+    if not columns:
         hits = [event.compiled.search(text) for text in texts.to_pylist()]
         columns = [pa.array([hit[name] if hit else None for hit in hits], pa.string()) for name in event.groups]
     return [pc.if_else(pc.equal(column, ""), None, column) for column in columns]

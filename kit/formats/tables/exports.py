@@ -26,7 +26,6 @@ _NAMED: Final = 1_000
 # --- JSON ------------------------------------------------------------------------------------------------------------
 
 _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_TEXT: Final = msgspec.json.Decoder(str)
 
 
 def of_json(path: Path, head: str, codec: str) -> Rows | None:
@@ -53,7 +52,7 @@ def _with_header(objects: Iterator[dict[str, Any]]) -> Rows:
 def _cell(raw: Any) -> str:
     """Return a value as it is written, a text without its quotes."""
     value = bytes(raw)
-    return _TEXT.decode(value) if value.startswith(b'"') else "" if value == b"null" else value.decode()
+    return msgspec.json.decode(value) if value.startswith(b'"') else "" if value == b"null" else value.decode()
 
 
 # --- workbooks -------------------------------------------------------------------------------------------------------
