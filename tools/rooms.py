@@ -17,7 +17,7 @@ SLACK: Final = 1.05
 BUDGETS: Final = {
     "analysis": 3_740,
     "case": 1_160,
-    "causes": 4_520,
+    "causes": 4_510,
     "charts": 1_510,
     "cli": 1_090,
     "collection": 290,

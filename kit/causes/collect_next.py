@@ -82,7 +82,7 @@ def placed(facts: Facts, findings: Iterable[Finding]) -> None:
     own = (rocketmq.RETRY_PREFIX, rocketmq.DLQ_PREFIX)
     topics = [name for name in _of_records(facts, "topic") if not name.startswith(own)]
     topic = _only(name for name in topics if not rocketmq.is_system_topic(name))
-    names = LEFT_OUT | _addresses(facts, hosts["broker"]) | naming(topic, group)
+    names = LEFT_OUT | addresses(facts) | naming(topic, group)
     for finding in every:
         # What has times of its own that are not known is not of the times of other findings.
         found = finding.kind == "root_cause" and finding.verdict in ("confirmed", "suspected")
@@ -130,12 +130,9 @@ def times(window: tuple[dt.datetime, dt.datetime] | None, *, local: bool = False
     }
 
 
-def addressed(facts: Facts, command: str) -> str:
-    return filled(command, _addresses(facts, _hosts(facts, "store_host")))
-
-
-def _addresses(facts: Facts, hosts: list[str]) -> dict[str, str]:
+def addresses(facts: Facts) -> dict[str, str]:
     """Return the folder of the store and the addresses that this evidence shows, by placeholder."""
+    hosts = _hosts(facts, "store_host")
     known = {"~/store": _setting(facts, "storePathRootDir"), "NAMESRV:9876": _setting(facts, "namesrvAddr")}
     if len(hosts) == 1:
         known |= {"BROKER_HOST": hosts[0], "BROKER:10911": f"{hosts[0]}:{_setting(facts, 'listenPort') or 10911}"}

@@ -91,7 +91,7 @@ def dlq_unreadable(facts: Facts) -> Observed:
     rows = [r for r in facts.rows("settings") if r["origin"] == "topics" and r["name"] == "perm" and not r["backup"]]
     shut = unreadable(rows)
     topics = list(dict.fromkeys(row["subject"] for row in shut))
-    command = collect_next.addressed(facts, COMMAND) if topics else COMMAND
+    command = collect_next.filled(COMMAND, collect_next.addresses(facts)) if topics else COMMAND
     values = {
         "unreadable_dlq_topics": len(topics),
         "topics_seen": brokers.of_each(facts, (row["file"] for row in rows)),

@@ -28,14 +28,11 @@ def observe(facts: Facts) -> Observed:
     unclear = bool(successes) and reached is None
     dropped = _dropped(facts, failed) if not successes else None
     never = address if not successes and dropped is None else None
-    values = {
-        "client_logs": logs and not unclear,
-        "never": never is not None,
-        "address": address,
-        "reached": reached,
-        "dropped": dropped,
-    }
-    observed = Observed(values | dict.fromkeys(("failed_sends", "clients"), 0 if logs else None))
+    values = dict.fromkeys(("failed_sends", "clients"), 0 if logs else None) | {
+        "client_logs": logs and not unclear, "never": never is not None, "address": address,
+        "reached": reached, "dropped": dropped,
+    }  # fmt: skip
+    observed = Observed(values)
     if never is not None:
         _never(facts, observed, never, failed)
     elif reached is not None and "physical_offset" in reached:
