@@ -22,7 +22,7 @@ class Pause:
 
 @attrs.frozen
 class Scenario:
-    """One incident or twin, times in seconds. `roots`: all that triage confirms; `neighbours`: it must as well."""
+    """One incident or twin, times in seconds. `neighbours`: what triage must confirm beside `roots`."""
 
     name: str
     title: T
@@ -44,10 +44,14 @@ class Scenario:
     """Seconds after the applications started at which the offsets are copied and the consumers' threads are dumped."""
     lookup: str | None = None
     """The id looked up with queryMsgById at the end: `uniq_key` or `offset`."""
-    roots: tuple[str, ...] = ()
     neighbours: tuple[str, ...] = ()
     allowed: tuple[str, ...] = ()
     """Neighbours that may be confirmed too: a check may find a crashed service offline while it restarts."""
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """All root causes that triage confirms: that for which an incident is named, none of a twin."""
+        return (self.name,) if self.name + FIXED in SCENARIOS else ()
 
     @property
     def consumers(self) -> dict[str, Settings]:
