@@ -37,7 +37,9 @@ def setting(facts: Facts, name: str, hosts: Hosts = frozenset()) -> Setting:
     given = ((row, row["file"], row["address"]) for row in facts.rows("broker_settings") if row["name"] == name)
     if of_broker := brokers.of_this(facts, hosts, given):
         row = of_broker[0]
-        counts = {(brokers.of_file(facts, each["file"]), each["address"]): each["value"] for each in reversed(of_broker)}
+        counts = {
+            (brokers.of_file(facts, each["file"]), each["address"]): each["value"] for each in reversed(of_broker)
+        }
         if not hosts and len(brokers.all_of(facts)) > 1 and len(set(counts.values())) > 1:
             return Setting(None, None, None)  # several brokers, and whose counts is not known
         return Setting(row["value"], facts.ref(row["file"], row["line"]), "evidence")

@@ -63,7 +63,9 @@ def test_a_member_of_a_dledger_group_is_no_slave(tmp_path):
 
 def test_a_setting_that_two_brokers_have_different_is_known_of_each_only(tmp_path):
     conf = "brokerName={0}\nbrokerIP1=10.1.1.{1}\nmaxMessageSize={2}\nwaitTimeMillsInSendQueue=300\n"
-    files = {f"{name}/broker.conf": conf.format(name, *own) for name, own in {"a": (5, 65536), "b": (6, 131072)}.items()}
+    files = {
+        f"{name}/broker.conf": conf.format(name, *own) for name, own in {"a": (5, 65536), "b": (6, 131072)}.items()
+    }
     facts = folders.opened(tmp_path, files).facts
     assert setup.setting(facts, "maxMessageSize") == (None, None, None)
     assert setup.setting(facts, "waitTimeMillsInSendQueue").value == "300"
