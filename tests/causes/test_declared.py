@@ -80,6 +80,9 @@ def test_names_of_causes_and_explanations_are_there_and_the_page_of_look_alikes_
     assert {*triage.LONGEST, *(slug for fix in FIXED for slug in fix.leads_to)} <= slugs
     page = Path(__file__).parents[2] / "docs" / "look-alikes.md"
     assert page.read_text("utf-8") == look_alikes.page(), "python -m kit.causes.look_alikes > docs/look-alikes.md"
+    # A reader is told what a figure is by its name alone.
+    named = {(name, figure.label) for cause in EVERY for name, figure in cause.figures.items()}
+    assert len(named) == len({name for name, _ in named})
     # Every explanation of a stall has a name and a remedy.
     assert set(broker_busy.TEXTS.figures["explanations"].values) == set(broker_busy.FIXES)
     assert set(broker_busy.FIXES.values()) <= set(broker_busy.TEXTS.remedies)
