@@ -6,7 +6,6 @@ import contextlib
 import datetime as dt
 import hashlib
 import json
-import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -32,7 +31,7 @@ from kit.inventory import inventory as inv
 from kit.inventory import zones
 from kit.inventory.model import STORES
 from kit.inventory.zones import Zones
-from kit.spark import sessions, sources
+from kit.spark import embedded, sessions, sources
 from kit.tables.facts import Facts, Once
 from kit.tables.queries import catalogue
 from kit.tables.runner import Tables, local
@@ -210,7 +209,7 @@ class Case:
             tables.write(self.session, name, some, folder)
 
         if name in ("messages", "logs") and not self.shared:
-            with ThreadPoolExecutor(os.cpu_count()) as pool:
+            with ThreadPoolExecutor(embedded.cores()) as pool:
                 list(pool.map(write, [{part: read} for part, read in missing.items()]))
         elif missing:
             write(missing)

@@ -124,6 +124,15 @@ def machine_memory() -> int:
     return total
 
 
+def cores() -> int:
+    """Return the cores that this process may use: of a container with a quota no more than it has."""
+    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    with contextlib.suppress(OSError, ValueError):  # no container, or `max`
+        quota, period = map(int, Path("/sys/fs/cgroup/cpu.max").read_text(encoding="ascii").split())
+        count = min(count, max(1, quota // period))
+    return count
+
+
 def _settle() -> None:
     """Hand the engine its settings, which it reads from the environment when it starts; what the user set stays."""
     if sys.platform == "linux":
@@ -131,6 +140,8 @@ def _settle() -> None:
         ctypes.CDLL(None).prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0)
     settings = {
         "RUST_LOG": "error",
+        # With one core it makes plans without exchanges, and some of these it refuses itself (docs/engines.md).
+        "SAIL_EXECUTION__DEFAULT_PARALLELISM": str(max(2, cores())),
         "SAIL_RUNTIME__MEMORY_POOL__TYPE": "greedy",
         "SAIL_RUNTIME__MEMORY_POOL__GREEDY__MAX_SIZE": str(memory()),
         # What a notebook asked for is still there after lunch.

@@ -184,7 +184,7 @@ def _settings(master: str | None) -> dict[str, str]:
         "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "true",
     }
     if local := _LOCAL.fullmatch(master or ""):
-        every = os.cpu_count() or 2
+        every = embedded.cores()
         cores = every if local["cores"] == "*" else int(local["cores"] or 1)
         # The driver is also the executor: of more than so many GiB the rest would be filled with garbage, not used.
         memory = min(8, 2 * every, max(1, embedded.machine_memory() // 3 // 2**30))

@@ -61,9 +61,35 @@ def test_connect_and_submit_are_elsewhere_and_a_cluster_wants_a_shared_workspace
 
 
 def test_shuffles_follow_the_cores(monkeypatch):
-    monkeypatch.setattr(os, "cpu_count", lambda: 5)
+    monkeypatch.setattr(embedded, "cores", lambda: 5)
     for master, parts in {"local": "2", "local[4]": "4", "local[3,2]": "3", "local[*]": "5"}.items():
         assert sessions._settings(master)["spark.sql.shuffle.partitions"] == parts
+
+
+@pytest.mark.parametrize(
+    ("quota", "cores"), {"max 100000": 4, "150000 100000": 1, "50000 100000": 1, "800000 100000": 4}.items()
+)
+def test_a_container_has_the_cores_of_its_quota(monkeypatch, quota, cores):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3}, raising=False)
+    monkeypatch.setattr(Path, "read_text", lambda self, **_: quota)
+    assert embedded.cores() == cores
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs Linux")
+def test_one_core_is_enough_for_a_window_over_a_union(tmp_path):
+    """docs/engines.md: with one partition the engine refuses its own plan."""
+    code = f"""
+import os
+os.environ.pop("SAIL_EXECUTION__DEFAULT_PARALLELISM", None)  # what the process of the tests has set
+os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+from kit.spark import session
+spark = session()
+spark.range(10).write.parquet("file://{tmp_path}/x")
+spark.read.parquet("file://{tmp_path}/x").createOrReplaceTempView("x")
+print(spark.sql("select r.role, row_number() over (partition by r.role order by r.id nulls last) as n from (select 'a' as role, * from x "
+    "union all select 'b', * from x) r join (select 'a' as role union all select 'b') b on b.role = r.role").toArrow().num_rows)
+"""
+    assert typed("-c", code).stdout.split() == ["20"]
 
 
 def test_it_listens_on_loopback_only_and_a_query_holds_a_quarter_of_the_memory(monkeypatch):

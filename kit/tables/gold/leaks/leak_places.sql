@@ -5,13 +5,14 @@ with twins as (
   select uniq_key, coalesce(check_times, -1) as checks from leaked_records where place = 'half' and uniq_key is not null
   group by uniq_key, coalesce(check_times, -1) having count(*) > 1
 ), roles as (
-  select 'resent' as role, * from leaked_records where place = 'schedule' and reconsume_times > 0 and resent and check_times is null
-  union all select 'leaked', * from leaked_records where place <> 'discarded'
-  union all select 'committed', * from leaked_records where place <> 'discarded' and committed
-  union all select 'twin', l.* from leaked_records l left semi join twins t on t.uniq_key = l.uniq_key and t.checks = coalesce(l.check_times, -1)
-    where l.place = 'half'
-  union all select 'discarded', * from leaked_records where place = 'discarded'
-  union all select 'arrived', * from leaked_records where place = 'discarded' and topic = 'TRANS_CHECK_MAX_TIME_TOPIC'
+  select l.file, l.physical_offset, l.store_timestamp, l.reconsume_times, l.check_times, l.committed, explode(array_compact(array(
+    case when l.place = 'schedule' and l.reconsume_times > 0 and l.resent and l.check_times is null then 'resent' end,
+    case when l.place <> 'discarded' then 'leaked' end,
+    case when l.place <> 'discarded' and l.committed then 'committed' end,
+    case when l.place = 'half' and t.uniq_key is not null then 'twin' end,
+    case when l.place = 'discarded' then 'discarded' end,
+    case when l.place = 'discarded' and l.topic = 'TRANS_CHECK_MAX_TIME_TOPIC' then 'arrived' end))) as role
+  from leaked_records l left join twins t on t.uniq_key = l.uniq_key and t.checks = coalesce(l.check_times, -1)
 ), seconds as (
   select role, date_trunc('second', store_timestamp) as second, count(*) as n from roles group by role, date_trunc('second', store_timestamp)
 ), begun as (
