@@ -36,12 +36,11 @@ def setting(facts: Facts, name: str, hosts: Hosts = frozenset()) -> Setting:
     """Return a setting of the broker at `hosts`, else what all have: answered, printed, configured, else the default."""
     given = ((row, row["file"], row["address"]) for row in facts.rows("broker_settings") if row["name"] == name)
     if of_broker := brokers.of_this(facts, hosts, given):
-        row = of_broker[0]
-        counts = {
-            (brokers.of_file(facts, each["file"]), each["address"]): each["value"] for each in reversed(of_broker)
-        }
-        if not hosts and len(brokers.all_of(facts)) > 1 and len(set(counts.values())) > 1:
-            return Setting(None, None, None)  # several brokers, and whose counts is not known
+        row, first = of_broker[0], {}
+        if not hosts and len(brokers.all_of(facts)) > 1:  # of each what counts: its first row
+            first = {(brokers.of_file(facts, r["file"]), r["address"]): r["value"] for r in reversed(of_broker)}
+        if len(set(first.values())) > 1:
+            return Setting(None, None, None)
         return Setting(row["value"], facts.ref(row["file"], row["line"]), "evidence")
     if (rule := versions.RULES.get(name)) is None:
         return Setting(None, None, None)

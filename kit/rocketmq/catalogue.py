@@ -235,7 +235,7 @@ def _rows() -> Iterator[Event | Problem]:
         for row in data.read(f"rocketmq/texts/{file.name}", list[dict[str, Any]]):
             kind: type[Event] | type[Problem] = Problem if "title" in row else Event
             routine = {"seen": {"verdict": None}} if "title" in row and "remedy" not in row else {}
-            texts = {"texts": [_beginning(row["values"])]} if "values" in row else {}
+            texts = {"texts": [_beginning(row["values"])]} if "values" in row and "texts" not in row else {}
             try:
                 yield msgspec.convert(routine | texts | row, kind)
             except msgspec.ValidationError as error:
