@@ -27,6 +27,12 @@ def read(name: str, kind: type[Read], part: str = "") -> Read:
     return msgspec.convert(rows[part] if part else rows, kind)
 
 
+def compile_all() -> None:
+    """Keep what every YAML file says beside the compiled modules."""
+    for path in KIT.rglob("*.yaml"):
+        _plain(path)
+
+
 def text(name: str) -> str:
     return (KIT / name).read_text(encoding="utf-8")
 

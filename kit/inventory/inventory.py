@@ -115,7 +115,6 @@ def _load(stored: Path, root: Path) -> Inventory | None:
 
 def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
     with ThreadPoolExecutor(min(4, os.cpu_count() or 2)) as pool:
-        pool.submit(_load_readers)
         opened = open_evidence(root, spool)
         # The largest first: a file is hashed by one thread, for which the others should not wait.
         largest = sorted(opened.files, key=lambda f: -f.bytes)
@@ -143,14 +142,6 @@ def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
         disagree=tuple(disagree),
         overlapping=overlapping,
     )
-
-
-def _load_readers() -> None:
-    """Load the readers and their kernels, a second of the interpreter's time, of which unpacking takes hardly any."""
-    from kit.formats.commitlog import records
-    from kit.inventory import recognise  # noqa: F401
-
-    records.sniff(bytes(8))
 
 
 def _look_inside(file: EvidenceFile, hashes: bool, spool: Path) -> list[Item | Refused]:

@@ -1,10 +1,12 @@
-"""Compiles every kernel once, so that no worker has to: `python -m kit.spark.kernels`."""
+"""Compiles every kernel once, so that no worker has to, and modules and YAML: `python -m kit.spark.kernels`."""
 
+import compileall
 import struct
 import tempfile
 import zlib
 from pathlib import Path
 
+from kit import data
 from kit.formats.commitlog import batches, segments, trace_contexts
 from kit.formats.commitlog.records import sniff
 from kit.formats.commitlog.schema import FIELDS, STORED
@@ -41,3 +43,5 @@ def warm() -> None:
 
 if __name__ == "__main__":
     warm()
+    compileall.compile_dir(data.KIT, quiet=1)  # where PYTHONDONTWRITEBYTECODE is set no command would
+    data.compile_all()

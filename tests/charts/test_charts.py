@@ -15,7 +15,7 @@ from table import rows_of
 
 import kit
 from kit.charts import Table, offline, overview, pictures, sends, sizes, transactions
-from kit.charts.safe_text import brief, clean, escape
+from kit.safe_text import brief, clean, escape
 
 
 @pytest.mark.parametrize("lang", ["en", pytest.param("zh", marks=pytest.mark.seconds)])
