@@ -17,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 import attrs
 import pyarrow as pa
 
+from kit import machine
 from kit.case import tables
 from kit.case.options import Options, instant, window
 from kit.case.progress import Progress
@@ -31,7 +32,7 @@ from kit.inventory import inventory as inv
 from kit.inventory import zones
 from kit.inventory.model import STORES
 from kit.inventory.zones import Zones
-from kit.spark import embedded, sessions, sources
+from kit.spark import sessions, sources
 from kit.tables.facts import Facts, Once
 from kit.tables.queries import catalogue
 from kit.tables.runner import Tables, local
@@ -209,7 +210,7 @@ class Case:
             tables.write(self.session, name, some, folder)
 
         if name in ("messages", "logs") and not self.shared:
-            with ThreadPoolExecutor(embedded.cores()) as pool:
+            with ThreadPoolExecutor(machine.cores()) as pool:
                 list(pool.map(write, [{part: read} for part, read in missing.items()]))
         elif missing:
             write(missing)

@@ -25,6 +25,7 @@ from typing import IO, Any, Final, cast
 
 import pyarrow as pa
 
+from kit import machine
 from kit.evidence import disk
 from kit.evidence.files import EvidenceFile, Opened, Refused, open_readonly, plain, refusal, valid_text, walk
 
@@ -83,7 +84,7 @@ def open_evidence(path: Path, spool: Path) -> Opened:
         except Exception as error:
             return Opened([], [refusal(name, error)])
 
-    with ThreadPoolExecutor(min(4, os.cpu_count() or 2)) as pool:
+    with ThreadPoolExecutor(min(4, machine.cores())) as pool:
         parts = list(pool.map(take, files))
     refused += [each for part in parts for each in part.refused]
     return Opened(

@@ -12,6 +12,7 @@ from typing import Any, Final
 import attrs
 import msgspec
 
+from kit import machine
 from kit.evidence import disk
 from kit.evidence import files as ev
 from kit.evidence import workspace as ws
@@ -114,7 +115,7 @@ def _load(stored: Path, root: Path) -> Inventory | None:
 
 
 def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
-    with ThreadPoolExecutor(min(4, os.cpu_count() or 2)) as pool:
+    with ThreadPoolExecutor(min(4, machine.cores())) as pool:
         opened = open_evidence(root, spool)
         # The largest first: a file is hashed by one thread, for which the others should not wait.
         largest = sorted(opened.files, key=lambda f: -f.bytes)

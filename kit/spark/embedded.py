@@ -6,7 +6,6 @@ It listens on loopback only, on a port the system chooses, and ends with the pro
 from __future__ import annotations
 
 import atexit
-import contextlib
 import ctypes
 import os
 import signal
@@ -14,8 +13,9 @@ import sys
 import threading
 import time
 from importlib.machinery import ModuleSpec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+from kit import machine
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -112,25 +112,7 @@ def _start() -> Any:
 
 def memory() -> int:
     """Return the bytes that queries may hold."""
-    return max(512 << 20, machine_memory() // MEMORY_SHARE)
-
-
-def machine_memory() -> int:
-    """Return the bytes that this machine or container has."""
-    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    for limit in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        with contextlib.suppress(OSError, ValueError):  # no container, or `max`
-            total = min(total, int(Path(limit).read_text(encoding="ascii")))
-    return total
-
-
-def cores() -> int:
-    """Return the cores that this process may use: of a container with a quota no more than it has."""
-    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    with contextlib.suppress(OSError, ValueError):  # no container, or `max`
-        quota, period = map(int, Path("/sys/fs/cgroup/cpu.max").read_text(encoding="ascii").split())
-        count = min(count, max(1, quota // period))
-    return count
+    return max(512 << 20, machine.memory() // MEMORY_SHARE)
 
 
 def _settle() -> None:
@@ -141,7 +123,7 @@ def _settle() -> None:
     settings = {
         "RUST_LOG": "error",
         # With one core it makes plans without exchanges, and some of these it refuses itself (docs/engines.md).
-        "SAIL_EXECUTION__DEFAULT_PARALLELISM": str(max(2, cores())),
+        "SAIL_EXECUTION__DEFAULT_PARALLELISM": str(max(2, machine.cores())),
         "SAIL_RUNTIME__MEMORY_POOL__TYPE": "greedy",
         "SAIL_RUNTIME__MEMORY_POOL__GREEDY__MAX_SIZE": str(memory()),
         # What a notebook asked for is still there after lunch.

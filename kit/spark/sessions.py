@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from kit import machine
 from kit.evidence import disk
 from kit.evidence.workspace import default_base
 from kit.i18n import Sentence, labels
@@ -173,8 +174,6 @@ SETTINGS: Final = {
 
 
 def _settings(master: str | None) -> dict[str, str]:
-    from kit.spark import embedded
-
     settings = SETTINGS | {
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         # Other Parquet readers must be able to read it: Spark's default is a deprecated 12-byte form without a zone.
@@ -184,10 +183,10 @@ def _settings(master: str | None) -> dict[str, str]:
         "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "true",
     }
     if local := _LOCAL.fullmatch(master or ""):
-        every = embedded.cores()
+        every = machine.cores()
         cores = every if local["cores"] == "*" else int(local["cores"] or 1)
         # The driver is also the executor: of more than so many GiB the rest would be filled with garbage, not used.
-        memory = min(8, 2 * every, max(1, embedded.machine_memory() // 3 // 2**30))
+        memory = min(8, 2 * every, max(1, machine.memory() // 3 // 2**30))
         settings |= {
             # Small tables: a shuffle into 200 tasks would cost more than the work.
             "spark.sql.shuffle.partitions": str(max(2, cores)),

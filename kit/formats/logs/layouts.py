@@ -7,7 +7,7 @@ Whole columns of lines are matched at once (RE2). A line takes the first row tha
 import contextlib
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -198,12 +198,7 @@ def unwrapped(text: bytes, starts: np.ndarray, ends: np.ndarray, files: Files) -
     if text.startswith(b"[{"):  # Grafana downloads all entries in one line: `jq -c '.[]'` writes one a line
         plain[0] = b""
     objects = np.flatnonzero((ends - starts > 12) & (buf[np.minimum(starts, buf.size - 1)] == ord("{")))
-    collected = -1
-    for i in objects.tolist():
-        line = _of_object(text[starts[i] : ends[i]], files, follows=collected == i - 1)
-        if line is not None:
-            plain[i] = line
-            collected = -1 if line.startswith(OBJECT.encode()) else i
+    plain |= _held({i: text[starts[i] : ends[i]] for i in objects.tolist()}, files)
     if not plain:
         return text, starts, ends
     lines = ranges(text, starts, ends).to_pylist()
@@ -227,8 +222,29 @@ def _decoded(raw: bytes) -> Any:
     return None
 
 
-def _of_object(raw: bytes, files: Files, *, follows: bool) -> bytes | None:
-    """Return the line that a JSON object holds, None if it is no log entry. `follows`: so did the line before it."""
+def _held(objects: Mapping[int, bytes], files: Files) -> dict[int, bytes]:
+    """Return the line that each of these JSON objects holds, by the number of its line; without those that hold none."""
+    held = {i: line for i, raw in objects.items() if (line := _of_object(raw)) is not None}
+    collected = {i: line[0] for i, line in held.items() if isinstance(line, tuple)}
+    # All at once: one at a time takes a millisecond each.
+    laid_out = dict(zip(collected, _have_layout([*collected.values()], files), strict=True)) if collected else {}
+    plain: dict[int, bytes] = {}
+    before = -1
+    for i, line in held.items():
+        if isinstance(line, tuple):
+            own, printed = line
+            # An exception on its own may be what somebody searched for; behind a line of a layout that logged it.
+            is_line = laid_out[i] or _TRACE.match(own) or (before == i - 1 and _THROWN.match(own))
+            line = own.replace(b"\n", b"\r") if is_line else printed
+        plain[i] = line
+        before = before if line.startswith(OBJECT.encode()) else i
+    return plain
+
+
+def _of_object(raw: bytes) -> bytes | tuple[bytes, bytes] | None:
+    """Return the line that a JSON object holds, None if it is no log entry; of a collector that takes lines as they are
+    what it holds, which may be a line of a layout or of a stack trace, and the entry that it is if not.
+    """
     entry = _decoded(raw)
     if not isinstance(entry, dict):
         return None
@@ -246,20 +262,18 @@ def _of_object(raw: bytes, files: Files, *, follows: bool) -> bytes | None:
         time = time.get("epochSecond")
     if not isinstance(message, str) or not isinstance(time, str | int | float):
         return None
-    if stack is None and level is None:
-        # A collector that takes lines as they are: what it holds may be a line of a layout, or one of a stack trace.
-        line = _bytes(message.rstrip("\r\n"))
-        # An exception on its own may be what somebody searched for; behind a line of a layout that logged it.
-        if _TRACE.match(line) or (follows and _THROWN.match(line)) or _has_layout(line, files):
-            return line.replace(b"\n", b"\r")
     printed = (OBJECT + str(time), level, thread, logger, message)
     parts = FIELD.join("" if part is None else str(part) for part in printed)
+    if stack is None and level is None:
+        return _bytes(message.rstrip("\r\n")), _bytes(parts)
     return _bytes(parts + STACK + stack if isinstance(stack, str) else parts)
 
 
-def _has_layout(line: bytes, files: Files) -> bool:
-    row = classify(line, np.array([0]), np.array([len(line)]), files).row[0] if line else -1
-    return row >= 0 and LAYOUTS[row].outside
+def _have_layout(lines: list[bytes], files: Files) -> np.ndarray:
+    """Return which lines fit a layout that may stand behind others' prefixes."""
+    ends = np.cumsum([len(line) + 1 for line in lines], dtype=np.int64) - 1
+    row = classify(b"\n".join([*lines, b""]), ends - [len(line) for line in lines], ends, files).row
+    return (row >= 0) & np.array([each.outside for each in LAYOUTS])[row]
 
 
 def _bytes(text: str) -> bytes:

@@ -1,5 +1,6 @@
 """Lines, folding, windows and giant lines: the kernels against plain Python, any split against the whole."""
 
+import json
 import re
 
 import effort
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from table import rows_of
 
-from kit.formats.logs import entries
+from kit.formats.logs import entries, layouts
 from kit.formats.logs.known_texts import Texts
 from kit.formats.logs.schema import Options, Piece
 from kit.spark.sources import pieces
@@ -148,3 +149,15 @@ def test_blanks_of_web_pages_are_blanks(tmp_path, blank):
     found = rows(write(tmp_path, "\n".join(line.replace(" ", blank) for line in LONG)), source=None)
     wanted = [(n, line.split(" ")[2], line.split(" - ")[1]) for n, line in enumerate(LONG, 1)]
     assert [(r["line"], r["level"], r["message"]) for r in found] == wanted
+
+
+def test_lines_that_a_collector_wrapped_in_json_are_matched_together(tmp_path, monkeypatch):
+    """One at a time takes a millisecond each: half an hour for a gigabyte."""
+    calls, times = [], 500
+    monkeypatch.setattr(layouts, "classify", lambda *given: calls.append(given) or entries.classify(*given))
+    text = "".join(
+        json.dumps({"@timestamp": "2024-05-14T02:22:31Z", "message": each}) + "\n" for each in [BROKER, "x"] * times
+    )
+    printed = [row["message"] for row in rows(write(tmp_path, text))]
+    assert printed == ["putMessage message topic length too long 149", "x"] * times
+    assert len(calls) == 1
