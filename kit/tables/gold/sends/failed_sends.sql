@@ -3,7 +3,7 @@
 -- sender than the ledger's, which counts among the errors only. At most 800,000; none with more than 400,000 entries: no figure is taken from them.
 -- The kind of a ledger's row is that of the final exception: as the row prints it, else from the application's log about that key, else implied by
 -- the exception's class (remoting/exception: a client's own time-out whatever its text), else that of the last attempt in the client's log. Calls of
--- another sender count only where ledger and client log are seen to share ids, else every call would be counted twice.
+-- another sender count only with an id, where ledger and client log are seen to share ids, else every call would be counted twice.
 -- Without a ledger the entries of applications and clients are matched by key or UNIQ_KEY. Entries without either may be the same sends: of each
 -- kind the longer list counts. KEYS holds several keys with blanks between them (MessageConst.KEY_SEPARATOR).
 with amount as (
@@ -59,7 +59,7 @@ with amount as (
   union all
   select 5 as part, c.key, c.uniq_key, c.kind, null as outcome, c.ts, null as cost_ms, c.attempts, null as source, c.file, c.line, true as other
   from send_calls c cross join (select count(*) as n from shared) m left anti join shared s on s.call = c.call
-  where m.n > 0
+  where m.n > 0 and coalesce(c.key, c.uniq_key) is not null
   union all
   select if(entry is null, 3, 1) as part, key, uniq_key, final as kind, null as outcome, ts, null as cost_ms, attempts,
     if(entry is null, 'client', 'logs') as source, file, line, false as other
