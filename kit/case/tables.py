@@ -44,6 +44,8 @@ MAX_OUTPUT: Final = 256 << 20
 """How many bytes of an application's output are searched for thread dumps (`kill -3`)."""
 MAX_BYTES: Final = 64 << 20
 """How many bytes of a configuration file or an output are read: thousands of topics take a few megabytes."""
+SMALL_TASKS: Final = 16
+"""Tasks that read small files, at most: the embedded engine works at all at once, and a thousand took gigabytes."""
 _SET_UP: Final = (
     "command in ('clusterList', 'getBrokerConfig', 'topicList', 'topicRoute') or name like '%brokerVersionDesc%'"
 )
@@ -198,7 +200,8 @@ PART: Final = "part=p"
 
 def write(spark: SparkSession, table: str, parts: Mapping[str, Read], folder: Path) -> None:
     """Write parts of a table into a folder as Parquet, by one query of the session; what they read runs in its tasks."""
-    numbers = spark.createDataFrame([(number,) for number in range(len(parts))], "task int").repartition(len(parts))
+    tasks = len(parts) if specs()[table].source else min(len(parts), SMALL_TASKS)
+    numbers = spark.createDataFrame([(number,) for number in range(len(parts))], "task int").repartition(tasks)
     columns = specs()[table].schema
     read = partial(_rows, tuple(parts.items()), columns, str(folder))
     rows = numbers.mapInArrow(read, f"part string, {ddl(columns)}")

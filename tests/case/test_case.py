@@ -4,6 +4,8 @@ import datetime as dt
 import os
 import random
 import shutil
+import time
+from functools import partial
 
 import folders
 import numpy as np
@@ -210,3 +212,22 @@ def test_columns_named_by_the_user_and_wrong_options_raise_at_once(cache, tmp_pa
     named = kit.open_case(recorded.whole(NAME), cache, rows=["o/t_order.csv:key=status,status=order_id"])
     [row] = named.rows.where("file = 'o/t_order.csv'").limit(1).collect()
     assert (row.key, row.status) == ("PAID", row.cells["order_id"])
+
+
+ACTIVE, MOST = set(), []
+
+
+def slowly(number):
+    ACTIVE.add(number)
+    MOST.append(len(ACTIVE))
+    time.sleep(0.02)
+    ACTIVE.discard(number)
+    return []
+
+
+def test_many_small_files_are_read_a_few_at_a_time(case, tmp_path):
+    """All at once took 13 GB for 2,900 files of one line."""
+    parts = {f"part={number}": partial(slowly, number) for number in range(100)}
+    tables.write(case.session, "config_files", parts, tmp_path)
+    assert 1 <= max(MOST) <= tables.SMALL_TASKS
+    assert len(list(tmp_path.iterdir())) == len(MOST) == len(parts)
