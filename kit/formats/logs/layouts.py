@@ -182,8 +182,8 @@ _TRACE: Final = re.compile(TRACE.encode())
 _THROWN: Final = re.compile(rb"(?:[a-z]\w*\.)+[\w.$]*(?:Exception|Error|Throwable)(?::|\s*$)")
 
 _MEMBERS: Final = next(row.members for row in LAYOUTS if row.members)
-_HITS: Final = ("_source", "result", "jsonPayload")
-"""Where Elasticsearch, Splunk and Google Cloud put the entry in what a search is saved as."""
+_HITS: Final = ("_source", "result", "jsonPayload", "content", "attributes")
+"""Where Elasticsearch, Splunk, Google Cloud and Datadog put the entry in what a search is saved as."""
 
 
 def unwrapped(text: bytes, starts: np.ndarray, ends: np.ndarray, files: Files) -> tuple[bytes, np.ndarray, np.ndarray]:
