@@ -28,7 +28,7 @@ from kit.inventory.inventory import Inventory
 from kit.inventory.model import STORES, TEXTS, Item
 from kit.inventory.zones import Zones
 from kit.rocketmq import names
-from kit.spark import sources
+from kit.spark import embedded, sources
 from kit.spark.sessions import uri
 from kit.spark.sources import ddl
 from kit.tables import frames
@@ -44,8 +44,8 @@ MAX_OUTPUT: Final = 256 << 20
 """How many bytes of an application's output are searched for thread dumps (`kill -3`)."""
 MAX_BYTES: Final = 64 << 20
 """How many bytes of a configuration file or an output are read: thousands of topics take a few megabytes."""
-SMALL_TASKS: Final = 16
-"""Tasks that read small files, at most: the embedded engine works at all at once, and a thousand took gigabytes."""
+MOST_TASKS: Final = 16
+"""Tasks at most, but for large tables on Apache Spark: the embedded engine begins all at once, a thousand took gigabytes."""
 _SET_UP: Final = (
     "command in ('clusterList', 'getBrokerConfig', 'topicList', 'topicRoute') or name like '%brokerVersionDesc%'"
 )
@@ -200,7 +200,8 @@ PART: Final = "part=p"
 
 def write(spark: SparkSession, table: str, parts: Mapping[str, Read], folder: Path) -> None:
     """Write parts of a table into a folder as Parquet, by one query of the session; what they read runs in its tasks."""
-    tasks = len(parts) if specs()[table].source else min(len(parts), SMALL_TASKS)
+    shared_out = specs()[table].source is not None and not embedded.runs()
+    tasks = len(parts) if shared_out else min(len(parts), MOST_TASKS)
     numbers = spark.createDataFrame([(number,) for number in range(len(parts))], "task int").repartition(tasks)
     columns = specs()[table].schema
     read = partial(_rows, tuple(parts.items()), columns, str(folder))

@@ -225,9 +225,11 @@ def slowly(number):
     return []
 
 
-def test_many_small_files_are_read_a_few_at_a_time(case, tmp_path):
+@pytest.mark.parametrize("table", ["config_files", "consumequeue"])
+def test_many_small_files_are_read_a_few_at_a_time(case, tmp_path, table):
     """All at once took 13 GB for 2,900 files of one line."""
     parts = {f"part={number}": partial(slowly, number) for number in range(100)}
-    tables.write(case.session, "config_files", parts, tmp_path)
-    assert 1 <= max(MOST) <= tables.SMALL_TASKS
+    MOST.clear()
+    tables.write(case.session, table, parts, tmp_path)
+    assert 1 <= max(MOST) <= tables.MOST_TASKS
     assert len(list(tmp_path.iterdir())) == len(MOST) == len(parts)
