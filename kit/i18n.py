@@ -21,6 +21,8 @@ from kit import data
 
 Lang = Literal["en", "zh"]
 LANGS: Final[tuple[Lang, ...]] = ("en", "zh")
+_LONG_NAME: Final = re.compile(r"`[^`\n]*`|[\w%|.@#-]{61,}", re.ASCII)
+"""A name that drowns the sentence around it; what stands between backticks is there to be copied."""
 
 
 @attrs.frozen
@@ -106,6 +108,11 @@ def rendered(text: Sentence | str, lang: Lang) -> str:
 def printable(text: str) -> str:
     """Return evidence text fit for a terminal: a tab as a blank, other control and direction characters replaced."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text.replace("\t", " "))
+
+
+def brief(text: str) -> str:
+    """Return a sentence with its long names cut in the middle: a summary before it has them whole."""
+    return _LONG_NAME.sub(lambda hit: hit[0] if hit[0][0] == "`" else f"{hit[0][:28]}…{hit[0][-12:]}", text)
 
 
 class _Sentences(string.Formatter):

@@ -17,11 +17,10 @@ from typing import IO, TYPE_CHECKING, Any
 import attrs
 import pyarrow as pa
 
-from kit import machine
 from kit.case import tables
 from kit.case.options import Options, instant, window
 from kit.case.progress import Progress
-from kit.evidence import disk
+from kit.evidence import disk, machine
 from kit.evidence import workspace as ws
 from kit.evidence.failure import Failure
 from kit.evidence.files import Refused, notes

@@ -13,10 +13,10 @@ import plotly.graph_objects as go
 
 from kit.charts import figures, offline
 from kit.charts.figures import figure as figure
+from kit.charts.safe_text import clean as clean
+from kit.charts.safe_text import escape as escape
 from kit.charts.table import Table as Table
 from kit.i18n import Lang, Sentence, T, headings, labels, rendered
-from kit.safe_text import clean as clean
-from kit.safe_text import escape as escape
 
 MIME: Final = "application/vnd.rmq-kit.chart+json"
 PLOTLY_MIME: Final = "application/vnd.plotly.v1+json"

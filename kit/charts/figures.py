@@ -12,7 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kit import data
-from kit.safe_text import escape
+from kit.charts.safe_text import escape
 
 MAX_POINTS: Final = 5000
 STYLE: Final = data.read("charts/style.yaml", dict[str, Any])

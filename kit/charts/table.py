@@ -9,8 +9,8 @@ import pandas as pd
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from kit.i18n import Lang, Sentence, T, rendered
-from kit.safe_text import brief, clean
+from kit.charts.safe_text import clean
+from kit.i18n import Lang, Sentence, T, brief, rendered
 
 MIME: Final = "application/vnd.rmq-kit.table+json"
 MAX_ROWS: Final = 60

@@ -25,8 +25,7 @@ from typing import IO, Any, Final, cast
 
 import pyarrow as pa
 
-from kit import machine
-from kit.evidence import disk
+from kit.evidence import disk, machine
 from kit.evidence.files import EvidenceFile, Opened, Refused, open_readonly, plain, refusal, valid_text, walk
 
 MAX_DEPTH: Final = 2

@@ -12,8 +12,7 @@ from typing import Any, Final
 import attrs
 import msgspec
 
-from kit import machine
-from kit.evidence import disk
+from kit.evidence import disk, machine
 from kit.evidence import files as ev
 from kit.evidence import workspace as ws
 from kit.evidence.archives import open_evidence

@@ -11,6 +11,7 @@ import pandas as pd
 from kit import causes
 from kit.causes import timeline
 from kit.charts import Chart, Table, messages, overview, sends, sizes, transactions
+from kit.charts.safe_text import clean
 from kit.evidence import workspace as ws
 from kit.formats.printed_times import iso
 from kit.i18n import Lang, Sentence, labels, rendered
@@ -18,7 +19,6 @@ from kit.notebook import inquiry as notebook
 from kit.notebook import notes, places
 from kit.notebook.answers import HEADS, Answer
 from kit.report.labels import HOLDS, ranked
-from kit.safe_text import clean
 
 MOST_ROWS: Final = 500
 TEXTS: Final = labels("notebook")["postmortem"]

@@ -16,12 +16,12 @@ import kit
 from kit.causes.release_advice import confirmed_or_suspected
 from kit.charts import MIME as CHART
 from kit.charts import PLOTLY_MIME, Chart, offline
+from kit.charts.safe_text import clean
 from kit.charts.table import MIME as TABLE
 from kit.evidence.failure import Failure
 from kit.i18n import Lang
 from kit.report.labels import PAGE
 from kit.report.notebook_format import nbformat
-from kit.safe_text import clean
 
 KIT: Final = "rmq-kit"
 """Name of the kit's own entry in the metadata of notebooks, cells and outputs."""

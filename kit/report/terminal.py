@@ -14,14 +14,13 @@ from kit.causes import release_advice
 from kit.causes.doctor import Checkup, Hazard
 from kit.causes.findings import VERDICTS
 from kit.formats.printed_times import is_local, iso
-from kit.i18n import Lang, Sentence, T, labels, on_clock, printable, rendered
+from kit.i18n import Lang, Sentence, T, brief, labels, on_clock, printable, rendered
 from kit.inventory import zones
 from kit.inventory.inventory import Inventory
 from kit.inventory.model import Ref
 from kit.report.console import table
 from kit.report.labels import COLUMNS, PAGE, ranked, requests
 from kit.rocketmq import config
-from kit.safe_text import brief
 
 TEXTS: Final = COLUMNS | labels("report")["terminal"]
 FOLDED: Final = labels("report")["terminal folded"]

@@ -18,8 +18,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from kit.case import output
 from kit.case.case import Case
 from kit.causes import results
+from kit.charts.safe_text import clean
 from kit.i18n import labels
-from kit.safe_text import clean
 from kit.spark.sessions import uri
 
 COUNTED: Final = labels("report")["counted"]

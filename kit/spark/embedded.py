@@ -15,7 +15,7 @@ import time
 from importlib.machinery import ModuleSpec
 from typing import TYPE_CHECKING, Any, Final
 
-from kit import machine
+from kit.evidence import machine
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -14,8 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from kit import machine
-from kit.evidence import disk
+from kit.evidence import disk, machine
 from kit.evidence.workspace import default_base
 from kit.i18n import Sentence, labels
 from kit.spark import jvm

@@ -15,7 +15,8 @@ from table import rows_of
 
 import kit
 from kit.charts import Table, offline, overview, pictures, sends, sizes, transactions
-from kit.safe_text import brief, clean, escape
+from kit.charts.safe_text import clean, escape
+from kit.i18n import brief
 
 
 @pytest.mark.parametrize("lang", ["en", pytest.param("zh", marks=pytest.mark.seconds)])

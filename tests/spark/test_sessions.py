@@ -16,8 +16,8 @@ from pyspark.sql import functions
 from pyspark.util import is_remote_only
 
 import kit
-from kit import machine
 from kit.cli.main import cli
+from kit.evidence import machine
 from kit.spark import embedded, jvm, session, sessions
 
 LOCAL = [None, "local", "local[1]", "local[4]", "local[*]", "local[2,3]", "local[*, 2]"]

@@ -204,8 +204,13 @@ def unwrapped(text: bytes, starts: np.ndarray, ends: np.ndarray, files: Files) -
     lines = ranges(text, starts, ends).to_pylist()
     for i, line in plain.items():
         lines[i] = line
+    return _joined(lines)
+
+
+def _joined(lines: list[bytes]) -> tuple[bytes, np.ndarray, np.ndarray]:
+    """Return lines as one text, and where each begins and ends."""
     ends = np.cumsum([len(line) + 1 for line in lines]) - 1
-    # The last line may be empty now: it begins in the text all the same.
+    # The last line may be empty: it begins in the text all the same.
     return b"\n".join([*lines, b""]), ends - [len(line) for line in lines], ends
 
 
@@ -271,8 +276,7 @@ def _of_object(raw: bytes) -> bytes | tuple[bytes, bytes] | None:
 
 def _have_layout(lines: list[bytes], files: Files) -> np.ndarray:
     """Return which lines fit a layout that may stand behind others' prefixes."""
-    ends = np.cumsum([len(line) + 1 for line in lines], dtype=np.int64) - 1
-    row = classify(b"\n".join([*lines, b""]), ends - [len(line) for line in lines], ends, files).row
+    row = classify(*_joined(lines), files).row
     return (row >= 0) & np.array([each.outside for each in LAYOUTS])[row]
 
 

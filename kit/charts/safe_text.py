@@ -8,9 +8,6 @@ _ACTING: Final = re.compile(
 )
 """C0 (but tab and LF), DEL, C1, soft hyphen, zero-width, line separators, every bidi control, lone surrogates."""
 
-_LONG_NAME: Final = re.compile(r"`[^`\n]*`|[\w%|.@#-]{61,}", re.ASCII)
-"""A name that drowns the sentence around it; what stands between backticks is there to be copied."""
-
 _ENTITIES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;"})
 
 
@@ -30,8 +27,3 @@ def escape(value: Any, limit: int | None = 80) -> str:
     plotly draws a subset of HTML and hands `$…$` to MathJax; as entities both stay text (plotly decodes them last).
     """
     return clean(value, limit).replace("\n", " ").replace("\t", " ").translate(_ENTITIES)
-
-
-def brief(text: str) -> str:
-    """Return a sentence with its long names cut in the middle: a summary before it has them whole."""
-    return _LONG_NAME.sub(lambda hit: hit[0] if hit[0][0] == "`" else f"{hit[0][:28]}…{hit[0][-12:]}", text)
