@@ -6,7 +6,6 @@ those of `kit.rocketmq`. What a release ships with is a `note`, what somebody se
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from shlex import quote
@@ -17,18 +16,14 @@ import msgspec
 
 from kit import data
 from kit.analysis import brokers, setup
-from kit.analysis.consumers import consumer_logs, members
 from kit.analysis.setup import Broker, Deployment, Group
 from kit.causes import release_advice, results
 from kit.causes.release_advice import Advice
-from kit.data import grouped
-from kit.formats import printed_times
 from kit.i18n import Lang, Sentence, T, labels
-from kit.inventory.model import TEXTS, Ref
+from kit.inventory.model import Ref
 from kit.rocketmq import config, names, size, versions
 from kit.rocketmq.config import ALIASES, PARAMETERS, Conflict
 from kit.rocketmq.versions import Version, rule
-from kit.tables.facts import Facts
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -38,10 +33,6 @@ NEAR: Final = 10
 
 Grade = Literal["hazard", "note"]
 SAYS: Final = labels("causes")["doctor"]
-DUE: Final = 0.5
-"""Share of fileReservedTime from which the age of a group's next message is reported."""
-CONTAINER: Final = re.compile(r"^(?:172\.1[7-9]\.|172\.2\d\.|10\.0\.2\.|192\.168\.)\S*@(?P<pid>\d{1,2})$")
-"""Inner addresses of container networks, with a process id as small as those in a namespace of their own."""
 
 
 @attrs.frozen
@@ -108,16 +99,15 @@ def of_files(path: Path, version: Version | None = None) -> Checkup | None:
 
 def of_case(case: Case, version: Version | None = None) -> Checkup:
     """Examine a whole case; Spark starts for large evidence and stored transactions."""
-    facts, stored = case.facts, results.load(case)
-    seen, causes = setup.from_case(facts, version), release_advice.confirmed_or_suspected(stored)
-    return checkup(seen, [*of_clients(facts), *near_deletion(facts, seen)], causes)
+    found = release_advice.confirmed_or_suspected(results.load(case))
+    return checkup(setup.from_case(case.facts, version), found)
 
 
-def checkup(seen: Deployment, more: Iterable[Hazard] = (), causes: Collection[str] = ()) -> Checkup:
+def checkup(seen: Deployment, causes: Collection[str] = ()) -> Checkup:
     """Apply every rule; faults that fit `causes`, slugs of those that a triage found, come first."""
     hazards = [h for broker in seen.brokers for h in (*_settings(broker), *_conflicts(broker))]
     hazards += [h for group in seen.groups if (h := _group(group, seen.broker_versions))]
-    hazards += [*_slaves(seen.brokers), *_unreadable(seen), *_immunity(seen), *more]
+    hazards += [*_slaves(seen.brokers), *_unreadable(seen), *_immunity(seen)]
     first: dict[tuple[str, str], Hazard] = {}
     for each in hazards:
         first.setdefault((each.slug, each.what.render()), each)
@@ -126,9 +116,6 @@ def checkup(seen: Deployment, more: Iterable[Hazard] = (), causes: Collection[st
     # What a setting or name will lead to counts as found: its faults come first as well.
     fitting = {*causes, *(each.cause for each in ranked if each.grade == "hazard" and each.cause)}
     return Checkup(tuple(ranked), release_advice.advise(releases, fitting), seen)
-
-
-# --- settings --------------------------------------------------------------------------------------------------------
 
 
 def _settings(broker: Broker) -> Iterable[Hazard]:
@@ -194,9 +181,6 @@ def _slaves(every: Iterable[Broker]) -> Iterable[Hazard]:
             yield hazard("slave-without-master", place, name=name, cluster=cluster, masters=others)
 
 
-# --- names -----------------------------------------------------------------------------------------------------------
-
-
 def _group(group: Group, releases: tuple[Version, ...]) -> Hazard | None:
     """Compare the retry and dead letter topic of a group with what the brokers store; the strictest broker counts."""
     strictest = sorted(releases or (versions.OLDEST,), key=lambda v: int(rule("brokerRetryTopicMax", v)))
@@ -242,9 +226,6 @@ def _unreadable(seen: Deployment) -> Iterable[Hazard]:
         yield hazard("dlq-unreadable", place, topic=topic, perm=row["value"], **values)
 
 
-# --- transactions ----------------------------------------------------------------------------------------------------
-
-
 def _immunity(seen: Deployment) -> Iterable[Hazard]:
     hours = [h for broker in seen.brokers if (h := broker.settings.number("fileReservedTime")) is not None]
     late = any(version >= Version(5, 1, 1) for version in seen.broker_versions)
@@ -255,47 +236,3 @@ def _immunity(seen: Deployment) -> Iterable[Hazard]:
             yield hazard("immune-too-long", place, seconds=seconds, hours=int(min(hours)))
         elif late:
             yield hazard("late-commit-refused", place, seconds=seconds)
-
-
-# --- consumer groups -------------------------------------------------------------------------------------------------
-
-
-def of_clients(facts: Facts) -> Iterable[Hazard]:
-    """Return the hazards in client logs and running info files; nothing if absent."""
-    if not any(item.kind in TEXTS for item in facts.files.items):
-        return
-    by_id = grouped((each.client_id or "", each) for each in consumer_logs.of(facts, "client-created"))
-    for client_id, lines in sorted(by_id.items()):
-        place = Ref(lines[0].file, line=lines[0].line)
-        places = sorted({statement.place for statement in lines})
-        if len(places) > 1 and names.TRACE_INSTANCE not in client_id:
-            yield hazard("same-client-id", place, id=client_id, places=places)
-        elif CONTAINER.match(client_id):
-            yield hazard("container-client-id", place, id=client_id)
-    for group, pairs in sorted(members.differing(facts).items()):
-        one, other = pairs[0]
-        words = {"one": members.words(one), "other": members.words(other)}
-        yield hazard("different-subscriptions", one.ref, group=group, **words)
-
-
-def near_deletion(facts: Facts, seen: Deployment) -> Iterable[Hazard]:
-    """Yield the groups whose next message is older than half of fileReservedTime, by how many hours the next one of a
-    topic's oldest queue is older than the newest one handled.
-
-    consumerProgress prints as #LastTime when the message before the offset was stored. All times of an output are in
-    one zone, so they are compared with each other, not with a clock.
-    """
-    reserved = min((h for broker in seen.brokers if (h := broker.settings.number("fileReservedTime"))), default=None)
-    rows = [row for row in facts.rows("admin_queues") if row["diff"] is not None and row["group"]] if reserved else ()
-    times = grouped(
-        ((row["group"], row["topic"] or "", row["file"]), (printed_times.ms(last), row["diff"], row["line"]))
-        for row in rows
-        if (last := printed_times.when(row["last_time"])) is not None
-    )
-    for (group, topic, file), looks in sorted(times.items()):
-        newest = max(last for last, _, _ in looks)
-        behind, line = max(((newest - last, line) for last, diff, line in looks if diff > 0), default=(0, 0))
-        hours = behind / 3_600_000
-        if reserved and hours >= DUE * reserved:
-            place = Ref(file, line=line)
-            yield hazard("near-deletion", place, group=group, topic=topic, hours=round(hours, 1), kept=int(reserved))

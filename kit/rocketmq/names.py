@@ -14,8 +14,6 @@ OFFSET_MOVED_TOPIC: Final = "OFFSET_MOVED_EVENT"
 TIMER_TOPIC: Final = "rmq_sys_wheel_timer"
 TRACE_TOPIC: Final = "RMQ_SYS_TRACE_TOPIC"
 SYSTEM_PREFIX: Final = "rmq_sys_"
-TRACE_INSTANCE: Final = "PID_CLIENT_INNER_TRACE_PRODUCER"
-"""Begins the instanceName of the producer of traces in every process (`client/trace/AsyncTraceDispatcher`)."""
 TRACE_TYPES: Final = ("Pub", "SubBefore", "SubAfter", "EndTransaction", "Recall")
 """What a context of a message trace begins with (`client/trace/TraceType`)."""
 
