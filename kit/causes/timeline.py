@@ -1,4 +1,4 @@
-"""The timeline across all files, in UTC: signs of causes, restarts, changes, deployments, pauses, refusals."""
+"""The timeline across all files, in UTC: signs of causes, restarts, changes, deployments, refusals."""
 
 import contextlib
 import datetime as dt
@@ -11,7 +11,6 @@ import pandas as pd
 
 from kit import data
 from kit.analysis import noise, refs, setup
-from kit.analysis.sends import busy
 from kit.causes.findings import Finding, Moment
 from kit.formats.printed_times import utc
 from kit.i18n import T, labels
@@ -21,8 +20,6 @@ from kit.tables.facts import Facts
 COLUMNS: Final = ("at", "until", "lane", "en", "zh", "count", "file", "line", "physical_offset", "decides")
 TABLE: Final = "timeline"
 SAYS: Final = labels("causes")["timeline"]
-LONG_PAUSE: Final = 10
-"""How many JVM pauses are shown, the longest first."""
 
 
 class Lane(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -39,11 +36,11 @@ TEXTS: Final = data.read("causes/timeline.yaml", dict[str, dict[str, Lane]])
 def table(facts: Facts, findings: Sequence[Finding]) -> pd.DataFrame:
     """Return the timeline, earliest first, with the columns of `COLUMNS`.
 
-    `lane`: a cause's slug, or `deployment`, `host`, `store`, `refusals`, `transactions`, `consumers`; `en`, `zh`: what
+    `lane`: a cause's slug, or `deployment`, `store`, `refusals`, `transactions`, `consumers`; `en`, `zh`: what
     happened; `count`: entries, null for single moments; `decides`: whether a verdict rests on it.
     """
     concluded = [f for f in findings if f.verdict in ("confirmed", "suspected")]
-    moments = (*_of_findings(facts, concluded), *_upgrades(facts), *_of_texts(facts), *_pauses(facts))
+    moments = (*_of_findings(facts, concluded), *_upgrades(facts), *_of_texts(facts))
     rows = []
     for lane, moment in moments:
         ref, sentences = moment.ref, (moment.what.render("en"), moment.what.render("zh"))
@@ -109,23 +106,6 @@ def _of_texts(facts: Facts) -> Moments:
             ref = Ref(judged.place[0], line=judged.place[1])
             sentence = SAYS["going_on"].say(what=judged.text.title)
             yield judged.text.lane, Moment(judged.first, sentence, ref, judged.last, count=judged.outside)
-
-
-DAY: Final = 86_400_000
-"""Milliseconds; no pause is longer."""
-
-
-def _pauses(facts: Facts) -> Moments:
-    """Yield the longest pauses of the JVM that its log prints."""
-    metrics = busy.host_metrics(facts, "pause_ms", "stopped_ms")
-    timed = metrics[(metrics["value"] <= DAY) & metrics["ts"].notna()]
-    longest = timed.sort_values(["value", "file", "line"], ascending=[False, True, True]).head(LONG_PAUSE)
-    for pause in longest.to_dict("records"):
-        # A pause is printed when it ends.
-        end = pd.Timestamp(pause["ts"]).to_pydatetime()
-        start = end - dt.timedelta(milliseconds=float(pause["value"]))
-        place = Ref(str(pause["file"]), line=int(pause["line"]))
-        yield "host", Moment(start, SAYS["pause"].say(ms=round(pause["value"])), place, end)
 
 
 def _times(facts: Facts, refs: Iterable[Ref]) -> dict[str, dt.datetime]:

@@ -41,7 +41,6 @@ PASTED = ("page-cache-slow",)
 MOST_WHYS = 4
 LONGEST = 5
 """Stalls that the timeline names, the longest ones."""
-OPEN: Final = "UNIQ_KEY={uniq_key}, TRANSACTION_CHECK_TIMES={check_times}, {state}"
 
 
 @attrs.frozen
@@ -69,7 +68,6 @@ def observe(facts: Facts) -> Observed:
     refused, stalls = signs.refused, signs.stalls
     happened = bool(signs.slow or signs.felt or stalls)
     whys = busy.explain(facts, ledger, stalls) if happened else []
-    left_open = facts.rows("stalled_transactions") if stalls else []
     named = attempts.entries(facts)["kind"].dropna() if refused else pd.Series(dtype=object)
     errors = ledger.errors_by_kind or attempts.by_kind(facts) or {}
     counted = sum(errors.get(kind, 0) for kind in attempts.REFUSALS)
@@ -95,8 +93,8 @@ def observe(facts: Facts) -> Observed:
             for s in stalls
         ],
         "timed_out": signs.timed_out, "timed_out_lines": signs.late.count, "slow": signs.slow.count, "slowed": slow,
-        "counted_by_broker": signs.counted, "left_open": left_open[0]["n"] if left_open else 0,
-        "attempts_by_kind": attempts.by_kind(facts), "why": whys[0].sentence if whys else None,
+        "counted_by_broker": signs.counted, "attempts_by_kind": attempts.by_kind(facts),
+        "why": whys[0].sentence if whys else None,
         "explanations": [{"why": w.slug, "share": None if w.share is None else round(w.share, 3)} for w in whys],
         "ledger": facts.has("sends"),
         "producer_log": any("producer" in row["role"] for row in attempts.clients_of_users(facts)),
@@ -104,10 +102,7 @@ def observe(facts: Facts) -> Observed:
         **_outcome(ledger), "happened": happened,
         "sends_failed": ledger.sends_failed or (None if refused else ledger.sends_failed),
     }  # fmt: skip
-    quotes = _quotes(facts, ledger, signs) | {
-        "rarely": attempts.quotes(facts, attempts.REFUSALS, 2) if rarely else (),
-        "left-open": [Ref(r["half_file"], OPEN.format_map(r), physical_offset=r["half_offset"]) for r in left_open],
-    }
+    quotes = _quotes(facts, ledger, signs) | {"rarely": attempts.quotes(facts, attempts.REFUSALS, 2) if rarely else ()}
     observed = Observed(values, quotes, steps=_explanations(whys, bool(refused or slow)))
     # The first large stretch that is missing in a commit log: what became of a failed send may be written there.
     looked = ledger.lost is None and (refused or signs.late or ledger.sends_failed)
