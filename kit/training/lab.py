@@ -21,7 +21,7 @@ from kit.rocketmq import names, placement
 from kit.rocketmq.versions import OLDEST, rule
 from kit.training.bench import Bench
 
-Kind = Literal["count", "bytes", "seconds", "word", "words", "order"]
+Kind = Literal["count", "bytes", "seconds", "word", "words"]
 
 
 class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -85,7 +85,6 @@ Facts = dict[str, Any]
 SAYS_BROKER_BUSY: Final = ("PC_SYNCHRONIZED", "PCBUSY_CLEAN_QUEUE", "TIMEOUT_CLEAN_QUEUE")
 """Kinds whose text says “broker busy”: BrokerFastFailure, SendMessageProcessor; REJECTREQUEST says “system busy”."""
 MEASURES: Final = {"total": "record", "body": "stored-body", "body+64k": "stored-body"}
-CHAIN: Final = ("send-back-refused", "sent-anew", "leaked", "diverted-again", "bounded")
 
 
 def of_lab(lab: Lab, bench: Bench) -> Facts:
@@ -101,14 +100,12 @@ def of_lab(lab: Lab, bench: Bench) -> Facts:
 def half_topic(bench: Bench, facts: Facts) -> Facts:
     back = send_back.examine(bench.case.facts)
     length, pending = facts["length"], facts["pending"]
-    steps = {step["id"]: step["holds"] for step in bench.inquiry().finding("half-topic-blowup")["steps"]}
     return {
         "unfinished": None if pending is None else pending + (facts["discarded"] or 0),
         "refusals": back.refusals,
         "reason": back.reason if back.refusals else None,
         "group_length": None if length is None else length - len(names.RETRY_PREFIX),
         "length_limit": send_back.store_limit(bench.case.facts),
-        "chain": CHAIN if all(steps.get(step) for step in CHAIN) else None,
     }
 
 

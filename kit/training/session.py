@@ -1,5 +1,5 @@
 """One lab in progress: its questions, the answers given, the replies to them; and how a typed answer is compared with the
-true one: strict about values, lenient about case, signs and units.
+true one: strict about values, lenient about case and signs.
 """
 
 import math
@@ -14,11 +14,10 @@ import attrs
 import pandas as pd
 from markupsafe import escape
 
-from kit import data
 from kit.charts import COLUMNS, Table, clean
 from kit.i18n import Lang, T, labels
 from kit.training.bench import Bench
-from kit.training.lab import Kind, Lab, Question, fill, of_lab
+from kit.training.lab import Lab, Question, fill, of_lab
 
 State = Literal["right", "wrong", "unanswered", "untold"]
 MARKS: Final[dict[State, str]] = {"right": "✓", "wrong": "✗", "unanswered": "…", "untold": "–"}
@@ -115,10 +114,8 @@ class Session:
         question = self.question(id_)
         lines = [f"{id_}  {self.say(question.prompt)}"]
         if question.options:
-            choose = {"words": "choose_some", "order": "put_in_order"}.get(question.kind, "choose")
-            # In the file the steps are in their order; by name they are not.
-            names = sorted(question.options) if question.kind == "order" else list(question.options)
-            lines += [self.tell(choose), *(f"{name}: {self.say(question.options[name])}" for name in names)]
+            lines.append(self.tell("choose_some" if question.kind == "words" else "choose"))
+            lines += [f"{name}: {self.say(text)}" for name, text in question.options.items()]
         return Note("\n".join(lines))
 
     def hint(self, id_: str) -> Note:
@@ -160,7 +157,7 @@ class Session:
 
     def reason(self, question: Question, given: Any) -> str:
         """Return why an answer is wrong: the misconception behind it if it is a known one."""
-        is_number, chosen = question.kind in UNITS, set(choices(given, question))
+        is_number, chosen = question.kind in NUMBERS, set(choices(given, question))
         for slip, feedback in question.slips.items():
             taken = self.facts.get(slip, number(slip)) if is_number else slip
             if taken is None or self.right(question, taken):
@@ -169,14 +166,13 @@ class Session:
                 return self.say(feedback)
         truth = self.facts[question.answer]
         if is_number:
-            value = number(given, question.kind)
+            value = number(given)
             if value is None:
                 return self.tell("no_number", unit=TEXTS["units"][question.kind])
             return self.tell("high" if value > truth else "low")
         if question.options and not chosen <= {word(option) for option in question.options}:
             return self.tell("no_option", options=list(question.options))
-        out_of_order = question.kind == "order" and chosen == set(choices(truth, question))
-        return self.tell("out_of_order" if out_of_order else "other")
+        return self.tell("other")
 
     def scorecard(self) -> Table:
         """Return every question, and how many are right of those that this evidence can answer."""
@@ -198,11 +194,9 @@ def _text(finished: str) -> T:
     return T(finished.replace("{", "{{").replace("}", "}}"))
 
 
-# --- comparing answers -------------------------------------------------------------------------------------------------
-
-UNITS: Final = data.read("training/units.yaml", dict[str, dict[str, float]])
-"""By the kind of a number: how many of the plain unit each unit is."""
-_NUMBER: Final = re.compile(r"([+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)\s*([^\d\s.,]\D*)?")
+NUMBERS: Final = ("count", "bytes", "seconds")
+"""The kinds of questions that ask for a number."""
+_NUMBER: Final = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
 _LISTED: Final = re.compile(r"[,;/+&、]|\band\b|和|与")
 MOST: Final = 400
 """Most characters of an answer that are used."""
@@ -213,17 +207,13 @@ def blank(given: Any) -> bool:
     return given is None or given is ... or (isinstance(given, str) and _typed(given) in ("", "?", "…", "..."))
 
 
-def number(given: Any, kind: Kind = "count") -> float | None:
-    """Return a typed number in pieces, bytes or seconds; None if it is no number, or of another kind of unit."""
-    if not isinstance(given, str):
-        known = isinstance(given, int | float) or hasattr(given, "item")
-        return float(given) if known and not isinstance(given, bool) and math.isfinite(given) else None
+def number(given: Any) -> float | None:
+    """Return a typed number, its thousands separated by commas or not; None if it is none."""
     # A cut-off text is never read as a number: it would be a different one.
-    hit = _NUMBER.fullmatch(_typed(given).casefold()) if len(given) <= MOST else None
-    # For pieces any word may follow the number: "9 sends".
-    times = UNITS[kind].get((hit[2] or "").strip(), 1.0 if kind == "count" else None) if hit else None
-    value = float(hit[1].replace(",", "")) if hit else math.inf
-    return value * times if times is not None and math.isfinite(value) else None
+    if isinstance(given, str) and len(given) <= MOST and _NUMBER.fullmatch(_typed(given)):
+        return float(_typed(given).replace(",", ""))
+    known = isinstance(given, int | float) or hasattr(given, "item")
+    return float(given) if known and not isinstance(given, bool) and math.isfinite(given) else None
 
 
 def single(value: Any) -> bool:
@@ -246,11 +236,10 @@ def choices(given: Any, question: Question) -> list[str]:
 
 def same(given: Any, truth: Any, question: Question) -> bool:
     """Return whether an answer is the true one; a number may be off by the question's tolerance, a share of it."""
-    if question.kind in UNITS:
-        value = number(given, question.kind)
+    if question.kind in NUMBERS:
+        value = number(given)
         return value is not None and abs(value - float(truth)) <= max(question.tolerance * abs(float(truth)), 1e-9)
-    chosen, true = choices(given, question), choices(truth, question)
-    return chosen == true if question.kind == "order" else set(chosen) == set(true)
+    return set(choices(given, question)) == set(choices(truth, question))
 
 
 def _typed(text: str) -> str:
