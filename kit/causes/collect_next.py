@@ -41,8 +41,6 @@ SAR: Final = "for f in {files}; do S_TIME_FORMAT=ISO LC_ALL=C sar -A -f $f; done
 
 
 class Artefact(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Something to collect with one command."""
-
     what: T
     command: str
 
@@ -104,7 +102,6 @@ def widened(window: tuple[dt.datetime, dt.datetime] | None) -> tuple[dt.datetime
 
 
 def filled(command: str, values: Mapping[str, str]) -> str:
-    """Return a command with the placeholders replaced that `values` has."""
     return re.sub("|".join(map(re.escape, values)), lambda place: values[place[0]], command) if values else command
 
 

@@ -145,9 +145,6 @@ class Conditions:
         return word == "always" or word == self.result.verdict or bool(self.values.get(word))
 
 
-# --- counting --------------------------------------------------------------------------------------------------------
-
-
 def _count(facts: Facts, name: str, value: Value, observed: Observed) -> tuple[Any, Any] | None:
     """Add the number and the references of a declared value; return its first and last time, None if unknown."""
     if not value.fact:

@@ -28,9 +28,6 @@ from kit.rocketmq.versions import Version, rule
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-NEAR: Final = 10
-"""A name this many characters below a limit gets a note: a longer tag or a new suffix uses them up."""
-
 Grade = Literal["hazard", "note"]
 SAYS: Final = labels("causes")["doctor"]
 
@@ -59,8 +56,6 @@ class Hazard:
 
 
 class HazardTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One row of `hazards.yaml`."""
-
     what: T
     set: T
     becomes: T = T("the default {default} is in force instead", "实际生效的是默认值 {default}")
@@ -72,7 +67,6 @@ ROWS: Final = data.read("causes/hazards.yaml", dict[str, HazardTexts])
 
 
 def hazard(slug: str, place: Ref | Sentence, **values: Any) -> Hazard:
-    """Return the hazard of a row, the placeholders of its sentences filled."""
     row = ROWS[slug]
     what, becomes, instead = (each.say(**values) for each in (row.what, row.becomes, row.set))
     return Hazard(slug, what, place, row.cause, becomes, instead, row.grade)
@@ -119,7 +113,6 @@ def checkup(seen: Deployment, causes: Collection[str] = ()) -> Checkup:
 
 
 def _settings(broker: Broker) -> Iterable[Hazard]:
-    """Yield settings that the broker ignores."""
     right, version = {name.lower(): name for name in PARAMETERS}, broker.settings.version
     for name in sorted(broker.written):
         parameter, value, place = PARAMETERS.get(name), broker.settings.given[name], broker.places[name]
@@ -188,19 +181,17 @@ def _group(group: Group, releases: tuple[Version, ...]) -> Hazard | None:
     # From 5.1.0 a retry topic may be longer than a dead letter topic (broker/util/HookUtils.checkBeforePutMessage).
     measured = [_measured(group, names.DLQ_PREFIX + group.name, version) for version in releases]
     letters = [hazard("dlq-topic-too-long", group.place, **each) for each in measured if each["length"] > each["limit"]]
-    too_long = [retry for retry in retries if retry.grade == "hazard"]
-    return next(iter([*too_long, *letters, *retries]), None)
+    return next(iter([*retries, *letters]), None)
 
 
 def _retry(group: Group, version: Version, *, sure: bool) -> Hazard | None:
     values = _measured(group, names.RETRY_PREFIX + group.name, version)
-    if values["length"] <= values["limit"] - NEAR:
+    if values["length"] <= values["limit"]:
         return None
     if not sure:
         values["newer"] = _measured(group, names.RETRY_PREFIX + group.name, versions.NEWEST)["most"]
-    too_long = values["length"] > values["limit"]
-    retry = hazard("retry-topic-too-long" if too_long else "retry-topic-near-limit", group.place, **values)
-    if too_long and _has("fallback-keeps-tran-msg", group.client) and _has("schedule-into-half", version):
+    retry = hazard("retry-topic-too-long", group.place, **values)
+    if _has("fallback-keeps-tran-msg", group.client) and _has("schedule-into-half", version):
         leaks = SAYS["retry_leaks"].say(client=str(group.client))
         retry = attrs.evolve(retry, cause="half-topic-blowup", becomes=leaks)
     return retry

@@ -63,7 +63,6 @@ def advise(releases: Mapping[str, Iterable[Version]], causes: Collection[str] = 
 
 
 def confirmed_or_suspected(document: Mapping[str, Any] | None) -> frozenset[str]:
-    """Return the causes that findings.json confirms or suspects."""
     every = document["findings"] if document else ()
     return frozenset(f["cause"] for f in every if f["verdict"] in ("confirmed", "suspected"))
 

@@ -111,7 +111,6 @@ REQUESTED_AS: Final = {"answers to sends": "sends", "recorded deliveries": "deli
 
 
 def has(facts: Facts, evidence: str) -> bool:
-    """Return whether the evidence has one of some sets of artefacts: `commitlog + store.log | broker.log`."""
     return any(all(PRESENT[each](facts) for each in every) for every in alternatives(evidence))
 
 
@@ -132,9 +131,6 @@ def lacking(facts: Facts, evidence: str) -> list[list[str]]:
 def shows_absence(facts: Facts, evidence: str) -> bool:
     """Return whether something did not happen if nothing of it is seen here: a paste was chosen for what it shows."""
     return has(facts, evidence) and not _excerpt(facts)
-
-
-# --- what evidence cannot show by what it lacks --------------------------------------------------------------------
 
 
 SAYS: Final = labels("causes")["shown_by"]

@@ -70,8 +70,6 @@ class Alert(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RemedyTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The sentences of a `Remedy`, and where it applies."""
-
     action: T
     why: T
     verify: T
@@ -184,7 +182,6 @@ class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.says[name].say(**values)
 
     def remedy(self, name: str, /, **values: Any) -> Remedy:
-        """Return a remedy, the placeholders of all its sentences filled."""
         text = self.remedies[name]
         action, why, risk, verify = (each.say(**values) for each in (text.action, text.why, text.risk, text.verify))
         return Remedy(action, why, risk, verify, tuple(values[text.actors]) if text.actors else ())

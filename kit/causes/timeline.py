@@ -80,7 +80,6 @@ def _of_findings(facts: Facts, findings: Sequence[Finding]) -> Moments:
 
 
 def _upgrades(facts: Facts) -> Moments:
-    """Yield the starts of brokers with another release than before."""
     for broker, starts in setup.upgrades(facts).items():
         for before, after in itertools.pairwise(starts):
             old, new = before["version"], after["version"]

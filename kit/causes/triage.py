@@ -151,9 +151,6 @@ def file(item: Item) -> dict[str, Any]:
     }  # fmt: skip
 
 
-# --- which cause explains which ---------------------------------------------------------------------------------------
-
-
 def explained_by(findings: Sequence[Finding]) -> dict[str, tuple[str, ...]]:
     """Return {cause: the confirmed causes it follows from}, for the causes seen: those that lead to it, or that its
     finding names, unless it was over before they began.

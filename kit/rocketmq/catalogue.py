@@ -119,7 +119,6 @@ class KnownText(data.Row, frozen=True, kw_only=True):
 
     @cached_property
     def needles(self) -> tuple[str, ...]:
-        """The longest literal piece of each text."""
         return tuple(max(text.split(ANY), key=len) for text in self.texts)
 
     @property
@@ -156,7 +155,6 @@ class Event(KnownText, frozen=True, kw_only=True):
 
     @cached_property
     def groups(self) -> tuple[str, ...]:
-        """The names of the values, in the order of the groups."""
         return tuple(re.findall(r"\(\?P<(\w+)>", self.pattern))
 
     @cached_property

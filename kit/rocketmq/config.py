@@ -87,7 +87,6 @@ def default_of(name: str, version: Version | str | None) -> Any:
 
 
 def ignored(name: str, version: Version | None) -> bool:
-    """Return whether a broker of `version` ignores this name; False if unknown."""
     parameter = PARAMETERS.get(name)
     if parameter is None or version is None:
         return False

@@ -8,8 +8,6 @@ from kit import data
 
 
 class Shown(data.Row, frozen=True):
-    """What one kind of program puts in front of a line."""
-
     by: str
     regex: str
     every: bool
@@ -46,5 +44,4 @@ def all_bare(lines: list[str]) -> list[str]:
 
 
 def _front(line: str, fronts: Iterable[re.Pattern[str]]) -> re.Match[str] | None:
-    """Return the first of these that a line begins with."""
     return next(filter(None, (front.match(line) for front in fronts)), None)

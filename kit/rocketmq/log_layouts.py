@@ -12,8 +12,6 @@ Files = Literal["broker", "client", "app", "text"]
 
 
 class Layout(data.Row, frozen=True):
-    """One way of printing a log entry: a row of `layouts.yaml`."""
-
     layout: str
     line: str
     example: str

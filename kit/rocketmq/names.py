@@ -41,7 +41,6 @@ OWN_GROUPS: Final = (
 
 
 def of_users(group: str) -> bool:
-    """Return whether a consumer group belongs to users, not to RocketMQ itself."""
     return bool(group) and not group.startswith(OWN_GROUPS)
 
 

@@ -129,9 +129,6 @@ def dead_lettered(retried: Record, group: str, broker: str | Version = NEWEST) -
     return retried.with_(topic, **more)
 
 
-# --- limits -----------------------------------------------------------------------------------------------------------
-
-
 def size_rule(broker: str | Version, *, dledger: bool = False) -> str:
     """Return what the broker compares with maxMessageSize: `total`, `body` or `body+64k`."""
     return str(rule("sizeCheckDledger" if dledger else "sizeCheck", broker) or "total")
@@ -178,9 +175,6 @@ def max_message_size(stored: int) -> int:
     """Return N for setMaxMessageSize(N), which checks the raw body: the largest stored in `stored` bytes."""
     raw = bisect.bisect_right(range(max(stored, 0)), stored, key=zlib_bound) - 1
     return raw if raw >= COMPRESS_FROM else max(0, min(stored, COMPRESS_FROM - 1))
-
-
-# --- every rewrite of one message -------------------------------------------------------------------------------------
 
 
 def rewrites(

@@ -19,8 +19,6 @@ SAYS: Final = labels("rocketmq")["versions"]
 
 @attrs.frozen(order=True)
 class Version:
-    """A release that can be ordered and compared."""
-
     major: int
     minor: int
     patch: int

@@ -79,8 +79,6 @@ def fill(text: T, facts: Mapping[str, Any], lang: Lang) -> str:
     return text.say(**{name: facts.get(name) for name in names}).render(lang)
 
 
-# --- facts ------------------------------------------------------------------------------------------------------------
-
 Facts = dict[str, Any]
 SAYS_BROKER_BUSY: Final = ("PC_SYNCHRONIZED", "PCBUSY_CLEAN_QUEUE", "TIMEOUT_CLEAN_QUEUE")
 """Kinds whose text says “broker busy”: BrokerFastFailure, SendMessageProcessor; REJECTREQUEST says “system busy”."""

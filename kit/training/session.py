@@ -190,7 +190,6 @@ class Session:
 
 
 def _text(finished: str) -> T:
-    """Return a finished sentence as a text of a question: its braces are no facts."""
     return T(finished.replace("{", "{{").replace("}", "}}"))
 
 
@@ -217,7 +216,6 @@ def number(given: Any) -> float | None:
 
 
 def single(value: Any) -> bool:
-    """Return whether a value is one word or number, not several."""
     return isinstance(value, str) or not isinstance(value, Iterable)
 
 

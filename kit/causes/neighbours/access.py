@@ -171,7 +171,6 @@ def _unknown(facts: Facts) -> list[dict[str, Any]]:
 
 
 def _existing(facts: Facts) -> frozenset[str]:
-    """Return the topics that exist, as far as the evidence knows."""
     return frozenset(row["topic"] for row in facts.rows("known_topics"))
 
 

@@ -93,7 +93,6 @@ def duplicate_commit(facts: Facts) -> Observed:
 
 
 def _both(rows: pd.DataFrame) -> list[Ref]:
-    """Quote both commits of the first two transactions."""
     text = "{} commit: KEYS={{key}}, UNIQ_KEY={{uniq_key}}, topic={{topic}}"
     first, second = (refs.transactions(rows, text.format(n), 2, f"{n}_") for n in ("first", "second"))
     return [ref for pair in zip(first, second, strict=True) for ref in pair]

@@ -26,9 +26,8 @@ FIXES: Final = {
     "gc": "gc", "process-stood-still": "stopped", "stall": "stopped", "page-cache": "pages", "flush": "pages",
     "lock": "lock",
     "transient-pool": "pool", "replication": "replica", "co-located-load": "host", "host": "more", "queue-wait": "more",
-    "half-topic": "half_topic",
 }  # fmt: skip
-"""The remedy of each explanation."""
+"""The remedy of each explanation; a half topic that feeds itself is a cause with its own."""
 PRINTED: Final = 500
 SLOW_TIMED = ("put-slow-in-lock", "put-slow", "flush-slow")
 """What store/CommitLog and DefaultMessageStore print of a single write of so many ms or more."""
@@ -62,7 +61,6 @@ class Signs:
 
 
 def observe(facts: Facts) -> Observed:
-    """Count the refusals, what became of the failed sends and where the broker stalled, and rank what explains it."""
     ledger = sends.ledger(facts, leave_out="OTHER")
     signs = _signs(facts, ledger)
     refused, stalls = signs.refused, signs.stalls
@@ -111,7 +109,8 @@ def observe(facts: Facts) -> Observed:
     pressure = facts("admin_pressure")
     observed.actors = pressure.loc[pressure["figure"] != "disk", "broker"].dropna().unique()
     # How to stop losing messages now, then the remedy of each explanation, the best shown first.
-    fixes, spared = dict.fromkeys(FIXES[why.slug] for why in whys) or ["find"], bool(observed.values["spared"])
+    fixes = dict.fromkeys(FIXES[why.slug] for why in whys if why.slug in FIXES)
+    spared = bool(observed.values["spared"])
     observed.proposed = ["resend", *["lost"] * bool(ledger.lost), *fixes, *["limits"] * spared] if refused else ()
     if happened:
         observed.actors, observed.window = attempts.brokers(facts), busy.window(facts)
@@ -184,7 +183,6 @@ def _slow_lines(facts: Facts) -> refs.Seen:
 
 
 def _outcome(ledger: sends.Ledger) -> dict[str, Any]:
-    """Return what became of failed sends, beside what the ledger says itself."""
     by_kind, errors = ledger.outcome_by_kind or {}, ledger.errors_by_kind or {}
     refused = [n for kind, n in by_kind.items() if kind in attempts.REFUSALS]
     late = by_kind.get("CLIENT_TIMEOUT", {}).get("stored")
@@ -223,7 +221,6 @@ def _explanations(whys: list[busy.Why], refused: bool) -> list[Step]:
 
 
 def _moments(ledger: sends.Ledger, stalls: list[Any]) -> list[Moment]:
-    """Return the longest stalls, the first and last lost send, and the first failed one that is stored all the same."""
     moments = [
         Moment(stall.start, TEXTS.say("stood", seconds=round(stall.stood, 1), waiters=stall.waiters), until=stall.end)
         for stall in sorted(stalls, key=lambda s: -s.stood)[:LONGEST]

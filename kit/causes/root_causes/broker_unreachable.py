@@ -18,7 +18,6 @@ VIP = ":10909"
 
 
 def observe(facts: Facts) -> Observed:
-    """Find the advertised address that clients never reached, and the address of the host that they could."""
     address, logs = _address(facts), reach.client_logs(facts)
     tried = [row for row in reach.tried(facts) if row["address"] == address]
     successes = [row for row in tried if row["reached"]]

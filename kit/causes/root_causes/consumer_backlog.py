@@ -21,7 +21,6 @@ FEWEST = 3
 
 
 def observe(facts: Facts) -> Observed:
-    """Measure whether a group falls behind, by how much, and in which call its threads are."""
     pairs, parts, in_hand = lag.pairs(facts), members.parts(facts), lag.in_hand(facts)
     # The group whose lag grows fastest, or one client of several; without it who lags in all queues at one look, and a
     # client whose lag need not grow.

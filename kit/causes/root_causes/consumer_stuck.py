@@ -25,7 +25,6 @@ Message = dict[str, Any]
 
 
 def observe(facts: Facts) -> Observed:
-    """Find the queue that is stuck, at which message, and what blocks it."""
     seen = [(q, m) for q in lag.stuck(facts) if (m := _in_work(facts, q)) or not lag.rested(q)]
     # A queue in which nothing was ever handled has no owner, unless its message is seen in work.
     standing = [(q, m) for q, m in seen if m.get("message") or (not m and q.offset > q.begin)]
@@ -98,9 +97,6 @@ def _stuck(facts: Facts, queue: lag.Stuck, message: Message, *, stands: bool) ->
         at_queue = f"-t {topic} -b {broker} -i {queue.queue_id} -o {queue.offset}"
         observed.values["look_up"] = f"mqadmin queryMsgByOffset -n NAMESRV:9876 {at_queue}"
     return observed
-
-
-# --- the message that blocks a queue -------------------------------------------------------------------------------
 
 
 def _in_work(facts: Facts, queue: lag.Stuck | None = None) -> Message:

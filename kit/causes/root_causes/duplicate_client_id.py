@@ -25,7 +25,6 @@ STREAM = 5
 
 
 def observe(facts: Facts) -> Observed:
-    """Find the client id that is used twice, the queues that have several owners and those that have none."""
     doubled = [row for row in facts.rows("doubled_connections") if names.of_users(row["group"])]
     back, shares, (listed, quoted) = _back_lines(facts), _same_shares(facts), _listed(facts)
     counts = Counter(row["group"] for row in doubled)

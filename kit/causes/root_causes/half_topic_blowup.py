@@ -20,7 +20,6 @@ TEXTS: Final = read("root_causes", "half-topic-blowup")
 
 
 def observe(facts: Facts) -> Observed:
-    """Follow the chain from the refused send-back to the doubling half topic."""
     back, printed = send_back.examine(facts), refs.seen(facts, "leaked-half-printed")
     only_printed = not back.reason and back.printed_length is not None
     values = {
@@ -97,7 +96,6 @@ def _of_store(facts: Facts, observed: Observed) -> None:
 
 
 def _of_logs(facts: Facts, observed: Observed) -> None:
-    """Add what transaction.log prints of discarded leaked messages."""
     committed = refs.seen(facts, "leaked-commit-printed")
     observed.values |= {"committed_printed": committed.count}
     observed.quotes["diverted-again"] = refs.quote(facts, committed)

@@ -14,7 +14,6 @@ from kit.tables.facts import Facts
 
 
 def observe(facts: Facts) -> Observed:
-    """Count the ids that were used where the other kind is needed, and the messages handled twice for it."""
     stored, outputs = facts.has("messages"), any(facts.files.of_kind("mqadmin", "text"))
     seen, pasted = lookups.lookups(facts), lookups.mixed(facts)
     known = (facts.has("rows") or facts.has_source("app")) and facts("delivery_counts")["success"].notna().any()

@@ -21,7 +21,6 @@ SHOWN = 5
 
 
 def observe(facts: Facts) -> Observed:
-    """Count the put-backs that were refused for their size and those that will be, and find the largest safe body."""
     known, rejects, stored = sizes.limits(facts), sizes.rejects(facts), facts.has("messages")
     topics = facts.rows("half_topics") if stored else []
     refused, safe = any(row["refused"] for row in topics), {row["topic"]: row["safe_body"] for row in topics}

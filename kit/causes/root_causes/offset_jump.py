@@ -25,7 +25,6 @@ Row = dict[str, Any]
 
 
 def observe(facts: Facts) -> Observed:
-    """Find whose offset moved, from where to where, why, and how many messages were skipped or handled again."""
     jump = next(iter(facts.rows("offset_jumps") if facts.rows("offset_moves") else ()), None)
     observed = Observed({"moved": {}}, proposed=())
     _hints(facts, observed, jump)

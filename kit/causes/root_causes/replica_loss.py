@@ -20,7 +20,6 @@ NOT_ON_A_SLAVE: Final = ("FLUSH_SLAVE_TIMEOUT", "SLAVE_NOT_AVAILABLE")
 
 
 def observe(facts: Facts) -> Observed:
-    """Count the acknowledged messages that the surviving replica lacks."""
     compared, slave, gone = replicas.ledger(facts), replicas.has_slave(facts), replicas.master_gone(facts)
     # In controller mode any broker may have been the master.
     controlled = any(broker.configured and broker.slave is None for broker in brokers.all_of(facts))
@@ -72,7 +71,6 @@ def observe(facts: Facts) -> Observed:
 
 
 def _compared(facts: Facts, observed: Observed, compared: dict[str, Any], last: dict[str, Any]) -> None:
-    """Add what the replica's store lacks of the senders' ledger."""
     missing = compared["missing"]
     if compared["acknowledged"]:
         observed.values |= {

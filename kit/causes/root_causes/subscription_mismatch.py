@@ -28,7 +28,6 @@ STARTS: Final = PASSING["subscription-missing"].start_events
 
 
 def observe(facts: Facts) -> Observed:
-    """Find the clients of a group that subscribe differently, and what became of the messages."""
     different, flaps = members.differing(facts), _flapping(facts)
     idle = {group: _idle_queues(facts, group, _topics(pairs)) for group, pairs in different.items()}
     group = min(different, key=lambda g: (-sum(len(queues) for _, queues in idle[g]), g), default=None)
@@ -136,7 +135,6 @@ def _refused(facts: Facts, observed: Observed, group: str | None) -> None:
 
 
 def _topics(pairs: list[members.Pair]) -> tuple[str, ...]:
-    """Return the topics whose subscription differs between clients."""
     topics = {topic for one, other in pairs for topic, _ in one.topics.items() ^ other.topics.items()}
     return tuple(sorted(topics))
 

@@ -34,7 +34,6 @@ PRODUCING: Final = (
 
 
 def observe(facts: Facts) -> Observed:
-    """Account for every transaction and compare the finished ones with the business rows."""
     summary = totals.summary(facts)
     row = facts.rows("row_counts")[0] if summary and facts.has("rows") else {"present": False}
     # Tables of two clusters in one folder have the same keys: nobody knows whose row belongs to which transaction.
@@ -105,7 +104,6 @@ def _disagree(facts: Facts, observed: Observed, finished: pd.DataFrame, caused: 
 
 
 def _repairs(observed: Observed, wrong: pd.DataFrame) -> None:
-    """Add what is to be repaired, rows of discarded transactions with it."""
     left, reasons = wrong[wrong["state"] == "discarded"], _reasons(wrong[wrong["cause"].notna()])
     counts = _counts(wrong)
     groups = {
