@@ -60,7 +60,6 @@ def ask(
 
 
 def placed(facts: Facts, findings: Iterable[Finding]) -> None:
-    """Add hosts and time to each request and fill in its command, as far as the evidence shows them."""
     every = list(findings)
     commands = [m.command for finding in every for m in finding.missing]
     if not commands:
@@ -142,7 +141,6 @@ def _only(names: Iterable[str]) -> str | None:
 
 
 def _setting(facts: Facts, name: str) -> str | None:
-    """Return a setting as the evidence gives it; None where brokers differ."""
     rows = [row for row in facts.rows("broker_settings") if row["name"] == name]
     return _only({*{row["address"] or row["file"]: row["value"] for row in reversed(rows)}.values()})
 

@@ -86,7 +86,6 @@ class Checkup:
 
 
 def of_files(path: Path, version: Version | None = None) -> Checkup | None:
-    """Examine evidence that is configuration only; None if it is more than that."""
     seen = setup.from_files(path, version)
     return None if seen is None else checkup(seen)
 

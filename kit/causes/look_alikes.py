@@ -20,7 +20,6 @@ def frame(lang: Lang = "en", only: Collection[str] | None = None) -> pd.DataFram
 
 
 def page() -> str:
-    """Return docs/look-alikes.md: one table a language."""
     parts = []
     for level, lang in enumerate(LANGS, 1):
         heads = " | ".join(name.in_(lang) for name in COLUMNS.values())

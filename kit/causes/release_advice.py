@@ -38,7 +38,6 @@ class Advice:
         }  # fmt: skip
 
     def row(self, lang: Lang) -> tuple[str, str, str, str]:
-        """Return it in the order of `COLUMNS`."""
         release = SAYS[self.side].say(version=str(self.release)).render(lang)
         fixed = self.fixed or SAYS["not_fixed"].in_(lang)
         return release, f"{self.slug}: {self.symptom.render(lang)}", fixed, self.reference

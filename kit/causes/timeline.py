@@ -23,8 +23,6 @@ SAYS: Final = labels("causes")["timeline"]
 
 
 class Lane(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The lane of a known text, and what its entries say there."""
-
     lane: str
     what: T
 
@@ -65,7 +63,6 @@ Moments = Iterator[tuple[str, Moment]]
 
 
 def _of_findings(facts: Facts, findings: Sequence[Finding]) -> Moments:
-    """Yield windows, steps (at the earliest time of their evidence) and moments of the causes found."""
     steps = [(f, step) for f in findings for step in f.steps if step.holds]
     times = _times(facts, (ref for _, step in steps for ref in step.evidence))
     for finding in findings:

@@ -163,7 +163,6 @@ class Event(KnownText, frozen=True, kw_only=True):
 
     @property
     def conditions(self) -> list[tuple[str, bool]]:
-        """What else must hold beside a needle: patterns for RE2, and whether an entry must match."""
         return [(self.confirm, True)] if self.confirm else []
 
 

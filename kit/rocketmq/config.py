@@ -139,7 +139,6 @@ _SIGNS: Final = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": op
 
 
 def conflicts(settings: Settings) -> list[Conflict]:
-    """Return the contradictions found; unknown values give none."""
     return [conflict for conflict in CONFLICTS if all(_holds(settings, condition) for condition in conflict.when)]
 
 
@@ -162,8 +161,6 @@ def _holds(settings: Settings, condition: str) -> bool:
 
 def _product(settings: Settings, text: str) -> float | None:
     """Return the product of numbers and settings, None if one of them is not known."""
-    if text.startswith("words of "):
-        return len(str(settings.value(text.removeprefix("words of ")) or "").split())
     factors = [float(part) if part.isdigit() else settings.number(part) for part in text.split(" * ")]
     return math.prod(each for each in factors if each is not None) if None not in factors else None
 

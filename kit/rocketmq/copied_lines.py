@@ -24,7 +24,6 @@ MOST: Final = 0.8
 
 
 def bare(line: str) -> str:
-    """Return a line from its time on, if a number or a file's name stands in front of it; else as it is."""
     front = _front(line, _FRONT)
     return line[front.end() :] if front else line
 

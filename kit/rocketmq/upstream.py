@@ -69,7 +69,6 @@ def _search() -> AhoCorasick:
 
 
 def find(line: str) -> FormatString | None:
-    """Return the text that is in a line, that with most characters."""
     numbers = {number for number, _, _ in _search().find_matches_as_indexes(line, overlapping=True)}
     matches = [each for each in map(format_strings().__getitem__, sorted(numbers)) if each.pattern.match(line)]
     return max(matches, key=lambda each: sum(map(len, each.pieces)), default=None)

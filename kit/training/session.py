@@ -76,7 +76,6 @@ class Session:
         return self._asked[id_]
 
     def _which_cause(self, n: int) -> Question:
-        """Return the question which root cause the nth evidence has, its answer (`cause_n`) among the facts."""
         findings = self.bench.inquiry(n).findings
         roots = {f["cause"]: f for f in findings["findings"] if f["cause"] in findings["root_causes"]}
         others = [f for f in findings["findings"] if f["cause"] not in roots]
@@ -150,7 +149,6 @@ class Session:
         return Note(self.tell("wrong", answer=answer, reason=self.reason(question, given)), "wrong")
 
     def right(self, question: Question, given: Any) -> bool:
-        """Return whether an answer is the true one, or names nothing but what is accepted too."""
         also = set(choices(self.facts.get(question.also, ()), question))
         accepted = set() < set(choices(given, question)) <= also
         return accepted or same(given, self.facts[question.answer], question)

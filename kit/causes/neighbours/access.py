@@ -71,7 +71,6 @@ def acl_denied(facts: Facts) -> Observed:
 
 
 def _failed_sends(facts: Facts, seen: refs.Seen) -> int | None:
-    """Return how many sends access control refused; None if unknown."""
     ledger = sends.ledger(facts)
     if ledger.source is None:
         return None
@@ -175,7 +174,6 @@ def _existing(facts: Facts) -> frozenset[str]:
 
 
 def _quote(facts: Facts, topic: str) -> tuple[Ref, ...]:
-    """Quote three entries that report a missing topic: the line that names it."""
     rows = [row for row in facts.rows("unknown_topics") if row["topic"] == topic]
     rows.sort(key=lambda row: (not row["by_send"], row["event"], row["file"], row["line"]))
     quoted: list[Ref] = []

@@ -94,7 +94,6 @@ def _no_growth(facts: Facts, observed: Observed, pairs: list[lag.Pair]) -> None:
 
 
 def _worst(facts: Facts, observed: Observed, pairs: list[lag.Pair], worst: lag.Pair) -> None:
-    """Add by how much the lag of the slowest group grew, and another group that keeps up with the same topic."""
     before, queues = sum(q.first_lag for q in worst.queues), sum(q.arrived > 0 for q in worst.queues)
     observed.values |= {"before": before, "queues": queues}
     observed.quotes["lag-grows"] = lag.refs(facts, worst.group, worst.topic)

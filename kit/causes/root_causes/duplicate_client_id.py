@@ -143,7 +143,6 @@ def _listed(facts: Facts) -> tuple[dict[str, Any], tuple[Ref, ...]]:
 
 
 def _back_lines(facts: Facts) -> dict[str, list[consumer_logs.Statement]]:
-    """Return, by group, the lines of offsets going back in a queue that two addresses write."""
     lines = [s for s in consumer_logs.of(facts, "consumer-offset-back") if names.of_users(s.group or "") and s.address]
     addresses = grouped(((s.group, s.queue), s.address) for s in lines)
     by_group = grouped((s.group, s) for s in lines if len({*addresses[s.group, s.queue]}) > 1)

@@ -53,7 +53,6 @@ def observe(facts: Facts) -> Observed:
 
 
 def _of_store(facts: Facts, observed: Observed) -> None:
-    """Add what the records show: leaked half records, their commits, those discarded."""
     counts = facts("leak_counts")
     if counts.empty:
         observed.values |= dict.fromkeys(("half", "leaked_messages", "leaked_half_records"), 0)

@@ -87,7 +87,6 @@ def observe(facts: Facts) -> Observed:
 
 
 def _refused(facts: Facts, observed: Observed, lines: pd.DataFrame, records: list[Any]) -> None:
-    """Add from when to when put-backs were refused, how often, and how large the record would have been."""
     by_check = lines["event"] == "put-back-failed"
     named, failed = lines[~by_check], lines[by_check]
     printed, span = named["total"].fillna(named["length"]).dropna(), refs.span(lines["first"], lines["last"])
@@ -101,7 +100,6 @@ def _refused(facts: Facts, observed: Observed, lines: pd.DataFrame, records: lis
 
 
 def _queue(facts: Facts, observed: Observed) -> None:
-    """Add where the half queue stands, if the saved offset of the check does not pass the record."""
     at, saved = facts.rows("half_waiting")[0], facts("half_queue").query("line == 'saved'").sort_values("file")
     before = saved[saved["offset"] <= at["stuck"]]
     observed.values |= {
@@ -112,7 +110,6 @@ def _queue(facts: Facts, observed: Observed) -> None:
 
 
 def _volume(facts: Facts, observed: Observed, rows: pd.DataFrame) -> None:
-    """Add how much the refusals wrote into the logs, and whether their beginning is still there."""
     begun, gaps = sizes.rolled(rows)
     # Roughly: the first line of each text times its count.
     most = rows.sort_values("count", ascending=False).head(20)

@@ -90,7 +90,6 @@ def _compared(facts: Facts, observed: Observed, compared: dict[str, Any], last: 
 
 
 def _signs(facts: Facts, observed: Observed, beyond: list[dict[str, Any]], reported: dict[str, Any] | None) -> None:
-    """Add what makes a loss likely without a ledger."""
     if beyond:
         observed.values |= {"queues": len(beyond), "most": max(row["offset"] - row["end_offset"] for row in beyond)}
         firsts = (refs.first_with(facts, row["file"], f"{row['topic']}@{row['group']}") for row in beyond[:2])

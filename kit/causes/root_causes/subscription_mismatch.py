@@ -58,7 +58,6 @@ def observe(facts: Facts) -> Observed:
 
 
 def _different(facts: Facts, observed: Observed, group: str, pairs: list[members.Pair]) -> None:
-    """Add which clients subscribe differently, and the messages in front of and behind the group's offset."""
     # Prefer a pair whose difference lasts: files of one consumerStatus call before lines of a log.
     one, other = max(pairs, key=lambda pair: (pair[0].first == pair[1].first, min(str(p.last) for p in pair)))
     clients = {s.client_id: s.topics for pair in pairs for s in pair}
@@ -94,7 +93,6 @@ def _different(facts: Facts, observed: Observed, group: str, pairs: list[members
 
 
 def _waiting(facts: Facts, observed: Observed, group: str, idle: list[tuple[lag.Pair, list[lag.Course]]]) -> None:
-    """Add the queues of a topic that make no progress while others do, if there are any."""
     pair, queues = next(((p, q) for p, q in idle if len(q) < len(p.queues)), (None, []))
     if pair is not None:
         waiting = sum(q.last_lag for q in queues)
@@ -116,7 +114,6 @@ def _idle_queues(facts: Facts, group: str, topics: tuple[str, ...]) -> list[tupl
 
 
 def _refused(facts: Facts, observed: Observed, group: str | None) -> None:
-    """Add the pulls that the broker refused because the subscription of the group lacks the topic."""
     refused = consumer_logs.concerning(facts, group, "subscription-missing")
     refused = [s for s in refused if not (s.topic or "").startswith(names.RETRY_PREFIX)]
     count = sum(s.n for s in refused)

@@ -85,7 +85,6 @@ def observe(facts: Facts) -> Observed:
 
 
 def _disagree(facts: Facts, observed: Observed, finished: pd.DataFrame, caused: pd.DataFrame) -> None:
-    """Add which finished transactions disagree with their rows, and the local steps behind them."""
     reasons = _reasons(caused)
     # How much of it is which producer group's, the most first.
     groups = finished.assign(producer_group=finished["producer_group"].fillna("?")).groupby("producer_group")
