@@ -109,7 +109,7 @@ def observe(facts: Facts) -> Observed:
     pressure = facts("admin_pressure")
     observed.actors = pressure.loc[pressure["figure"] != "disk", "broker"].dropna().unique()
     # How to stop losing messages now, then the remedy of each explanation, the best shown first.
-    fixes = dict.fromkeys(FIXES[why.slug] for why in whys if why.slug in FIXES)
+    fixes = dict.fromkeys(FIXES[why.slug] for why in whys if why.slug in FIXES) if whys else ["find"]
     spared = bool(observed.values["spared"])
     observed.proposed = ["resend", *["lost"] * bool(ledger.lost), *fixes, *["limits"] * spared] if refused else ()
     if happened:

@@ -25,7 +25,9 @@ Row = dict[str, Any]
 
 
 def observe(facts: Facts) -> Observed:
-    jump = next(iter(facts.rows("offset_jumps") if facts.rows("offset_moves") else ()), None)
+    """Find whose offset moved, from where to where, why, and how many messages were skipped or handled again."""
+    jumps = facts.rows("offset_jumps") if facts.rows("offset_moves") else []
+    jump = next(iter(jumps), None)
     observed = Observed({"moved": {}}, proposed=())
     _hints(facts, observed, jump)
     if jump is None:
@@ -47,6 +49,7 @@ def observe(facts: Facts) -> Observed:
     }  # fmt: skip
     if jump is not None:
         _jump(facts, observed, jump)
+        _others(facts, observed, jump, jumps[1:])
     return observed
 
 
@@ -83,6 +86,17 @@ def _jump(facts: Facts, observed: Observed, jump: Row) -> None:
     # The queue ends in front of the offset where the broker that answers lacks records.
     observed.consequence_of = ("replica-loss",) if kind == "beyond-end" else ()
     observed.proposed = [name for name in TEXTS.remedies if name.startswith(kind)]
+
+
+def _others(facts: Facts, observed: Observed, jump: Row, others: list[Row]) -> None:
+    """Add the groups and topics whose offsets moved as well."""
+    pairs = {(row["group"], row["topic"]): row for row in reversed(others)}
+    pairs.pop((jump["group"], jump["topic"]), None)
+    ranges = {(row["group"], row["topic"]): row for row in reversed(facts.rows("moved_ranges"))}
+    rows = list(reversed(pairs.values()))
+    moves = [TEXTS.say(f"other-{row['kind']}", **row) for row in rows[:MOST]]
+    observed.values |= {"others": len(rows), "other_moves": moves}
+    observed.quotes["others-moved"] = _places(facts, [ranges[place] for place in reversed(pairs) if place in ranges])
 
 
 def _places(facts: Facts, moves: list[Row]) -> tuple[Ref, ...]:
