@@ -11,8 +11,7 @@ from kit.i18n import Lang, labels
 from kit.rocketmq.catalogue import BENIGN, PASSING, GoesOn
 from kit.tables.facts import Facts, memo
 
-SAYS: Final = labels("analysis")["harmless"]
-HEAD: Final = SAYS["head"]
+HEAD: Final = labels("analysis")["harmless"]["head"]
 SHOWN: Final = labels("analysis")["harmless_columns"]
 """Columns that readers see."""
 
@@ -25,11 +24,8 @@ def harmless_texts(facts: Facts, lang: Lang | None = None) -> pd.DataFrame:
     texts = facts.lines(seen.places[0] for seen in harmless.values())
     rows = []
     for (slug, seen), text in zip(harmless.items(), texts, strict=True):
-        why, judged = BENIGN[slug].say(), _judged(facts).get(slug)
-        if judged:
-            reason = "no-times" if not judged.timed else "not-long" if judged.outside else "all-near"
-            why = SAYS[reason].say(why=why, n=judged.timed, around=judged.text.around, outside=judged.outside)
-        rows.append((text, seen.count, seen.first, *seen.places[0], why.render(lang or facts.lang), slug))
+        why = BENIGN[slug].in_(lang or facts.lang)
+        rows.append((text, seen.count, seen.first, *seen.places[0], why, slug))
     columns = ["text", "count", "first", "file", "line", "why", "slug"]
     frame = pd.DataFrame(rows, columns=columns).astype({"count": "Int64", "line": "Int64"})
     frame["first"] = pd.to_datetime(frame["first"], utc=True)

@@ -114,14 +114,6 @@ def _stored(facts: Facts, failed: list[Row]) -> list[Row]:
     ]
 
 
-def inner_of_failed_lists(facts: Facts) -> Row | None:
-    """Return the statement about an inner address nobody reached that most often gave no list of a group's members."""
-    reached = {row["address"] for row in tried(facts) if row["reached"]}
-    rows = (row | {"address": str(row["address"])} for row in _statements(facts, "consumer-list-failed"))
-    inner = (row for row in rows if network(row["address"]) and row["address"] not in reached)
-    return min(inner, key=lambda row: (-row["n"], row["file"], row["line"]), default=None)
-
-
 def name_servers(facts: Facts) -> frozenset[str]:
     """Return the addresses of name servers that configurations and mqadmin commands name."""
     return frozenset(row["address"] for row in facts.rows("reach_addresses") if row["kind"] == "name server")
@@ -146,21 +138,14 @@ def advertised(facts: Facts) -> dict[str, Place]:
 
 
 def reachable_instead(facts: Facts, address: str) -> tuple[str, tuple[Place, ...]] | None:
-    """Return (ip:port, lines that show it) of an address of the same host that others can reach, of several that in a
-    network of name servers or clients; None if none is shown. The host is known by its output of `ip addr`.
+    """Return (ip:port, lines that show it) of an address of the same host that others can reach, None if none is shown.
+    The host is known by its output of `ip addr`.
     """
     own, number = own_addresses(facts), port(address) or PORT
     files = {o["file"] for o in own if o["address"] == host(address) or network(address) in ("loopback", "link-local")}
-    peers = (*map(host, name_servers(facts)), *sorted({*map(client_host, clients(facts).values())}))
-    near = [ip for peer in peers if (ip := _ip(peer))]
     sockets = [row for row in facts.rows("host_addresses") if row["origin"] == "sockets" and row["port"] == number]
-
-    def is_far(own: Row) -> bool:
-        around = ipaddress.ip_network(f"{own['address']}/{min(own['prefix'] or 24, 32)}", strict=False)
-        return not any(peer in around for peer in near)
-
     others = [o for o in own if o["file"] in files and not o["only_the_host"] and ":" not in o["address"]]
-    for other in sorted((o for o in others if o["address"] != host(address)), key=is_far):
+    for other in (o for o in others if o["address"] != host(address)):
         listens = [s for s in sockets if s["address"] in ("0.0.0.0", "::", other["address"])]
         if listens or not sockets:
             places = tuple((row["file"], row["line"]) for row in (other, *listens[:1]))

@@ -101,23 +101,6 @@ def for_size(rows: pd.DataFrame, writer: str) -> pd.DataFrame:
     return rows[rows["event"].isin(SIZE) & (rows["writer"] == writer)]
 
 
-def rate(rows: pd.DataFrame) -> float | None:
-    """Return refusals per second from the first to the last, None without times; printed seconds are whole ones."""
-    span = refs.span(rows["first"], rows["last"])
-    return round(int(rows["count"].sum()) / ((span[1] - span[0]).total_seconds() + 1), 1) if span else None
-
-
-def rolled(rows: pd.DataFrame) -> tuple[bool, int]:
-    """Return whether the logs of some kind begin amid the refusals, and how many seconds lack between files."""
-    timed = rows.dropna(subset=["first"]).groupby(["event", "file"], as_index=False)
-    files = timed.agg(first=("first", "min"), last=("last", "max"), line=("line", "min"))
-    files = files.sort_values(["event", "first", "last"])
-    between = (files["first"] - files.groupby("event")["last"].shift()).dt.total_seconds()
-    # A file that begins with a refusal goes on where another ended; whole seconds are printed.
-    gaps = between[(files["line"] == 1) & (between > 1)].sum()
-    return bool((files.drop_duplicates("event")["line"] == 1).any()), int(gaps)
-
-
 # --- sends ------------------------------------------------------------------------------------------------------------
 
 

@@ -44,20 +44,7 @@ def text(failures: Sequence[Failure], case: Case | None = None, options: Mapping
 
 
 def _shape(case: Case) -> Iterator[str]:
-    """Yield files and bytes by kind, and the rows and empty columns of each table that was built."""
+    """Yield files and bytes by kind."""
     sizes = grouped((item.kind, item.bytes) for item in case.unzoned.items)
     yield from (f"  {kind}: {len(own)} files, {sum(own):,} bytes" for kind, own in sorted(sizes.items()))
     yield f"  not recognised: {len(case.unzoned.not_recognised)}, refused: {len(case.unzoned.refused)}"
-    for folder in sorted(case.workspace.tables.glob("*-*")):
-        yield f"  {folder.name.rpartition('-')[0]}: {_rows(folder)}"
-
-
-def _rows(folder: Path) -> str:
-    from pyarrow.dataset import dataset, field
-
-    try:
-        table = dataset(folder, format="parquet")
-        empty = [name for name in table.schema.names if not table.count_rows(filter=field(name).is_valid())]
-        return f"{table.count_rows():,} rows, without any value: {', '.join(empty)}"
-    except Exception as error:
-        return f"cannot be read: {type(error).__name__}"

@@ -80,7 +80,7 @@ def broker_log(folder, seconds):
     return case
 
 
-def test_what_goes_on_is_a_symptom_with_its_place_and_time_and_else_it_is_said_why_not(tmp_path):
+def test_what_goes_on_is_a_symptom_with_its_place_and_time_and_else_harmless(tmp_path):
     case = broker_log(tmp_path, range(0, 3600, 10))
     assert TEXT not in set(noise.harmless_texts(case.facts)["slug"])
     (finding,) = [each for each in known_problems.examine(case.facts) if each.cause == "group-not-connected"]
@@ -95,4 +95,3 @@ def test_what_goes_on_is_a_symptom_with_its_place_and_time_and_else_it_is_said_w
     # What does not go on is harmless.
     row = noise.harmless_texts(broker_log(tmp_path / "b", range(0, 30, 10)).facts).set_index("slug").loc[TEXT]
     assert row["count"] == 3
-    assert "here 3 of 3 are further than 60 s from any" in row["why"]

@@ -86,7 +86,7 @@ def test_all_others_answer(evidence, error):
     assert all(f["verdict"] != "failed" and "error" not in f for f in by_cause.values())
     json.dumps(found, ensure_ascii=False).encode()
     said = (case.workspace.folder / "bug-report.txt").read_text()
-    wanted = (type(error).__name__, "disk-full", f"rmq-kit {kit.__version__}", "messages: 10 rows", "pyspark")
+    wanted = (type(error).__name__, "disk-full", f"rmq-kit {kit.__version__}", "commitlog: 1 files", "pyspark")
     assert all(text in said for text in wanted) and not any(text in said for text in (SECRET, "Li Na", str(evidence)))
     for lang in ("en", "zh"):
         page = html.render(found, {}, [], lang)

@@ -88,7 +88,7 @@ def _life(case: Case, life: Row, quoted: quotes.Mentions) -> dict[str, Any]:
     consumers: list[Row] = []
     with case.noting("consumers"):  # the journey is worth showing without it
         consumers = outcomes.of(facts, records, handled, [*keys, asked])
-    missing = [] if told and not records else [*_gaps(facts, asked, records, ops, handled)]
+    missing = [] if told and not records else [*_gaps(facts, asked, records, ops)]
     lines, counts = quoted
     kept = Counter(line["file"] for line in lines)
     more = ((file, n) for file, n in counts.items() if kept[file] < n)
@@ -112,7 +112,7 @@ def _kind(asked: str, keys: list[str], records: list[Row]) -> str:
     return _form(asked) if not records else "key" if is_key else "offset"
 
 
-def _gaps(facts: Facts, asked: str, records: list[Row], ops: list[Row], handled: list[Row]) -> Iterator[Row]:
+def _gaps(facts: Facts, asked: str, records: list[Row], ops: list[Row]) -> Iterator[Row]:
     if not records:
         yield _gap("not-found" if facts.has("messages") else "no-store")
     elif len(records) >= MOST_RECORDS:
@@ -121,24 +121,8 @@ def _gaps(facts: Facts, asked: str, records: list[Row], ops: list[Row], handled:
     else:
         end = max((row["last"] for row in facts.rows("store_extent") if row["last"]), default=None)
         yield from gaps(records, ops, end)
-        yield from _unhandled(facts, records, handled, end)
     if 0 < len(asked) < quotes.MIN_KEY:
         yield _gap("short-key")
-
-
-def _unhandled(facts: Facts, records: list[Row], handled: list[Row], end: dt.datetime | None) -> Iterator[Row]:
-    """Name copies without a delivery where their consumers note these, and one that failed last, not copied again."""
-    seen, by_copy = {row["offset_msg_id"] for row in handled}, {r["offset_msg_id"]: r for r in records}
-    visible = [r for r in records if r["stage"] in outcomes.VISIBLE and r["offset_msg_id"] not in seen]
-    covered = {row["topic"] for row in facts.rows("delivery_counts") if not row["logged"]} if visible else ()
-    for record in visible:
-        stored = record["store_timestamp"]
-        if record["topic"] in covered and stored and end and stored + dt.timedelta(seconds=2) < end:
-            yield _gap("never-handled", record)
-    timed = [row for row in handled if row["time"] is not None and row["offset_msg_id"] in by_copy]
-    last = max(timed, key=lambda row: row["time"], default=None)
-    if last and last["success"] is False and all(r["copied_from"] != last["offset_msg_id"] for r in records):
-        yield _gap("failed-last", by_copy[last["offset_msg_id"]], at=_when(last["time"]))
 
 
 def _keys_elsewhere(facts: Facts, asked: str) -> list[str]:
@@ -177,7 +161,7 @@ def _plain(row: Row, lang: Any) -> Row:
 
 
 def _copies_of(facts: Facts, ids: list[str]) -> dict[str, list[Row]]:
-    """Return for each id (UNIQ_KEY, offset id of a copy or op record, business key) the copies in store order."""
+    """Return for each id (UNIQ_KEY, offset id of a copy, business key) the copies in store order."""
     if not ids or not facts.has("messages"):
         return {}
     upper = [each.upper() for each in ids]
@@ -186,9 +170,6 @@ def _copies_of(facts: Facts, ids: list[str]) -> dict[str, list[Row]]:
     about = [row["topic"] for row in facts.rows("trace_topics")] if facts.has("traces") else [names.TRACE_TOPIC]
     rows = facts.answers("named_messages", ids=ids, upper=upper, offsets=halves, trace_names=about)
     named = grouped((row["asked"], row["name"]) for row in rows)
-    if elsewhere := [each for each in ids if each not in named]:
-        ended = facts.answers("ended_halves", ids=elsewhere)
-        named |= grouped((row["asked"], row["uniq_key"]) for row in ended)
     copies = named_copies(facts, {name for own in named.values() for name in own})
     if len(ids) > 1 and len(copies) == MOST_RECORDS:
         return {each: _copies_of(facts, [each])[each] for each in named}

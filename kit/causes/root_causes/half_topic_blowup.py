@@ -45,10 +45,7 @@ def observe(facts: Facts) -> Observed:
     happened = values.get("half") or "half" not in values
     values["retry_topic_length"] = back.retry_topic_length if values["too_long"] and happened else None
     if printed and not values.get("half"):
-        growth = facts("printed_growth")
-        begun = growth["store_timestamp"].min().to_pydatetime() if len(growth) else printed.first
-        observed.window = (begun, printed.last) if begun and printed.last else None
-        observed.tables = {"half_topic_growth": growth} if len(growth) > 1 else {}
+        observed.window = printed.window
     return observed
 
 

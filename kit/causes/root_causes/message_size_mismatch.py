@@ -91,7 +91,7 @@ def _refused(facts: Facts, observed: Observed, lines: pd.DataFrame, records: lis
     named, failed = lines[~by_check], lines[by_check]
     printed, span = named["total"].fillna(named["length"]).dropna(), refs.span(lines["first"], lines["last"])
     observed.values |= {
-        "first": span and span[0], "last": span and span[1], "rate": sizes.rate(named if len(named) else failed),
+        "first": span and span[0], "last": span and span[1],
         "refused_bytes": int(printed.iloc[0]) if len(printed) else max((row.next_size for row in records), default=None),
     }  # fmt: skip
     first = [refs.record(facts, row.file, row.physical_offset) for row in records[:1]]
@@ -110,11 +110,11 @@ def _queue(facts: Facts, observed: Observed) -> None:
 
 
 def _volume(facts: Facts, observed: Observed, rows: pd.DataFrame) -> None:
-    begun, gaps = sizes.rolled(rows)
+    """Add how much the refusals wrote into the logs."""
     # Roughly: the first line of each text times its count.
     most = rows.sort_values("count", ascending=False).head(20)
     printed = zip(refs.lines(facts, most, len(most)), most["count"], strict=True)
     megabytes = round(sum((len(ref.text.encode()) + 1) * int(count) for ref, count in printed) / 1e6, 1)
-    observed.values |= {"lines": int(rows["count"].sum()), "megabytes": megabytes, "begun": begun, "seconds": gaps}
+    observed.values |= {"lines": int(rows["count"].sum()), "megabytes": megabytes}
     last = rows.assign(line=rows["last_line"]).sort_values("last").tail(1)
     observed.quotes["log-volume"] = (*refs.lines(facts, rows, 1), *refs.lines(facts, last, 1))
