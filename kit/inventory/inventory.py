@@ -5,7 +5,7 @@ import hashlib
 import os
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
-from itertools import chain, combinations
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
 
@@ -118,45 +118,29 @@ def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
         opened = open_evidence(root, spool)
         # The largest first: a file is hashed by one thread, for which the others should not wait.
         largest = sorted(opened.files, key=lambda f: -f.bytes)
-        looked = list(chain.from_iterable(pool.map(lambda f: _look_inside(f, hashes, spool), largest)))
-    looked.sort(key=lambda one: one.file)
+        looked = sorted(pool.map(lambda f: _look(f, hashes), largest), key=lambda one: one.file)
     unread = [*opened.refused, *(one for one in looked if isinstance(one, Refused))]
     refused = sorted(unread, key=lambda r: (r.file, r.reason))
     items = [one for one in looked if isinstance(one, Item)]
     contents = [*(f"{i.file}\0{i.content or ''}\n" for i in items), *(f"!{r.file}\0{r.reason}\n" for r in refused)]
     from kit.inventory import recognise  # loaded by now
 
-    known = recognise.without_rows([item for item in items if item.kind not in ("", "archive")])
+    known = recognise.without_rows([item for item in items if item.kind])
     marked, disagree, overlapping = _mark(known)
-    archives = [
+    archives = (
         Item(a.file, ev.valid_text(str(root / a.file if root.is_dir() else root)), a.bytes, "archive", a.sha256)
         for a in opened.archives
-    ]
+    )
     return Inventory(
         root=ev.valid_text(str(root)),
         items=tuple(marked),
         not_recognised=tuple(item.file for item in items if not item.kind),
         refused=tuple(refused),
         content_key=hashlib.sha256("".join(contents).encode("utf-8", "replace")).hexdigest(),
-        archives=(*archives, *(item for item in items if item.kind == "archive")),
+        archives=tuple(archives),
         disagree=tuple(disagree),
         overlapping=overlapping,
     )
-
-
-def _look_inside(file: EvidenceFile, hashes: bool, spool: Path) -> list[Item | Refused]:
-    """Recognise one file, and the tables inside it. A file of nothing but tables counts as their archive."""
-    from kit.inventory import recognise
-
-    item = _look(file, hashes)
-    if isinstance(item, Refused):
-        return [item]
-    try:
-        inside, whole = recognise.inner(file, item.kind, spool)
-    except Exception as error:
-        return [item, Refused(file.file, "space") if disk.is_full(error) else refusal(file.file, error)]
-    members = [_look(each, hashes) if isinstance(each, EvidenceFile) else each for each in inside]
-    return [attrs.evolve(item, kind="archive") if inside and whole else item, *members]
 
 
 def _look(file: EvidenceFile, hashes: bool) -> Item | Refused:

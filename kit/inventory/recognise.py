@@ -1,26 +1,23 @@
 """Recognise files: by their bytes first, by name if bytes do not decide (an empty queue) or if nothing reads them."""
 
-import csv
 import os
 import re
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
-from itertools import count, groupby, islice
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 import attrs
 
 from kit import data
-from kit.evidence import archives
-from kit.evidence.files import EvidenceFile, Refused, beginning, first_data, open_readonly, sha256
+from kit.evidence.files import EvidenceFile, beginning, first_data, open_readonly
 from kit.explanation import context
 from kit.formats import queues
 from kit.formats.commitlog import records
 from kit.formats.logs import source_code, thread_dumps
 from kit.formats.patterns import byte_patterns, patterns
-from kit.formats.tables import business_tables, configs, delimited, exports, metrics, mqadmin
+from kit.formats.tables import business_tables, configs, delimited, metrics, mqadmin
 from kit.inventory import sniff
 from kit.inventory.model import Item
 from kit.rocketmq import binary_format as f
@@ -282,73 +279,3 @@ def without_rows(items: list[Item]) -> list[Item]:
 def _lines(item: Item) -> tuple[bytes, bytes]:
     first, _, rest = beginning(item.path, _STEP).partition(b"\n")
     return first.strip(), rest.strip()
-
-
-# --- tables inside files that are no archives: workbooks, lines of JSON, and what a database shell printed ----------------
-# They become members of their file, as of an archive: `rows.xlsx#Sheet1` is a CSV file whose line 1 is the header.
-# Members are business rows and ledgers of sends; other tables are left out.
-
-_DATED: Final = frozenset({"time", "uniq_key", "offset_msg_id"})
-"""Columns of which rows have at least one: JSON answers of any service have names and states as well."""
-_SAMPLE: Final = 1_000
-"""Rows that tell what a table is."""
-MOST_ROWS: Final = 100_000
-"""Rows that are read of a table inside another file."""
-MOST: Final = 100
-"""Members that are read of one file."""
-_ODD: Final = re.compile(r"[\s/\\\x00-\x1f\x7f]+")
-
-Members = list[EvidenceFile | Refused]
-
-
-def inner(file: EvidenceFile, kind: str, spool: Path) -> tuple[Members, bool]:
-    """Return the tables in a file of this kind, written into `spool`, and whether the file holds nothing else."""
-    if kind not in ("", "text", "log"):
-        return [], False
-    head = beginning(file.path, HEAD)
-    if exports.is_workbook(file.path, head):
-        return _tables(file, spool, exports.of_workbook(file.path)), True
-    is_long_log = kind == "log" and file.bytes > len(head)
-    codec = None if is_long_log else delimited.encoding(head.lstrip(b"\0"))
-    if codec is None:
-        return [], False
-    text = head.decode(codec, "replace")
-    if kind != "log" and (objects := exports.of_json(file.path, text, codec)) is not None:
-        return _tables(file, spool, objects), True
-    return _tables(file, spool, exports.of_text(file.path, text, codec)), False
-
-
-def _tables(file: EvidenceFile, spool: Path, rows: exports.Rows) -> Members:
-    """Write each table as CSV, up to one that is too long; return rows and sends. An error leaves nothing of them."""
-    members: Members = []
-    taken: set[str] = set()
-    try:
-        for name, cells in islice(groupby(rows, lambda row: row[0]), MOST):
-            plain = f"{file.file}#{_ODD.sub(' ', name).strip(' .')[:100] or 'unnamed'}"
-            label = next(each for n in count(1) if (each := plain if n == 1 else f"{plain} {n}") not in taken)
-            taken.add(label)
-            members += _table(file, label, archives.place(spool, label), (row for _, row in cells))
-            if members and isinstance(members[-1], Refused):
-                break
-    except BaseException:
-        for label in taken:
-            archives.place(spool, label).unlink(missing_ok=True)
-        raise
-    return members
-
-
-def _table(file: EvidenceFile, label: str, path: Path, rows: Iterator[list[str]]) -> Members:
-    """Write a table if its first rows are those of one. Raise `OSError` where the disk is nearly full."""
-    with path.open("w", encoding="utf-8", errors="replace", newline="") as out:
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerows(islice(rows, _SAMPLE))
-        out.flush()
-        kind, detail = recognise(EvidenceFile(label, path, path.stat().st_size))
-        if kind != "sends" and not (kind == "rows" and _DATED & detail["columns"].keys()):
-            path.unlink()
-            return []
-        archives.require_room(path.parent)
-        writer.writerows(islice(rows, MOST_ROWS - _SAMPLE))
-    cut = [Refused(label, "long", f"{MOST_ROWS:,}")] if next(rows, None) is not None else []
-    digest = sha256(path)
-    return [EvidenceFile(label, path, path.stat().st_size, digest, digest, file.modified), *cut]

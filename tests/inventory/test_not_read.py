@@ -1,9 +1,7 @@
-"""What else a folder can hold: named for what it is, never read as what it is not, and confirming nothing; and tables inside files, which are members of them."""
+"""What else a folder can hold: named for what it is, never read as what it is not, and confirming nothing."""
 
-import json
 import random
 import struct
-from pathlib import Path
 
 import busy_evidence
 import pytest
@@ -12,8 +10,6 @@ from stores import store
 from table import rows_of
 
 import kit
-from kit.evidence import archives
-from kit.inventory import recognise
 
 NAME = f"{0:020}"
 UNITS = b"".join(struct.pack(">qiq", n * 150, 150, 7) for n in range(40))
@@ -83,16 +79,6 @@ def test_a_document_confirms_nothing(row, tmp_path):
     assert seen == row["seen"]
 
 
-HEADER = ["order_id", "status", "created_at"]
-ROWS = [[f"ORD2026{n:04}", "PAID" if n % 3 else "CANCELLED", f"2026-11-20 23:36:{n:02}.140"] for n in range(30)]
-
-CSV = "".join(",".join(row) + "\n" for row in [HEADER, *ROWS])
-JSON = "".join(json.dumps(dict(zip(HEADER, row, strict=True))) + "\n" for row in ROWS)
-RULE = "+--------------+-----------+-------------------------+\n"
-BOX = "".join(f"| {a:12} | {b:9} | {c:23} |\n" for a, b, c in [HEADER, *ROWS]).replace("\n", f"\n{RULE}", 1)
-BOX = f"mysql> select * from t_order;\n{RULE}{BOX}{RULE}"
-
-
 def office(member):
     text = b"<w:t>2026-11-23 10:22:31 WARN [REJECTREQUEST]system busy</w:t>"
     return zip_of({"[Content_Types].xml": b"<Types/>", member: text})
@@ -104,6 +90,7 @@ def office(member):
         ("page.html", b"<!DOCTYPE html><html><script>[REJECTREQUEST]system busy</script><pre>2026-11-23 10:22:31 WARN x</pre>"),
         ("notes.docx", office("word/document.xml")),
         ("orders.ods", office("content.xml")),
+        ("orders.xlsx", office("xl/workbook.xml")),
         ("orders.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -113,42 +100,22 @@ def test_what_is_not_read_is_listed(name, content, tmp_path):
     assert (found.items, found.not_recognised) == ((), (name,))
 
 
-def test_what_is_said_around_a_table_stays_and_damage_is_named(tmp_path):
-    said = "2026-11-20 23:37:00 [REJECTREQUEST]system busy, start flow control for a while\n"
-    kinds = {i.file: i.kind for i in take(tmp_path, {"chat.txt": said + BOX}).items}
-    assert kinds["chat.txt#table 1"] == "rows"
-    assert kinds["chat.txt"] in ("text", "log")
-    book = zip_of({"[Content_Types].xml": b"<Types/>", "xl/workbook.xml": b"<workbook"})
-    found = take(tmp_path, {"t.parquet": b"PAR1" + bytes(100) + b"PAR1", "t.xlsx": book})
-    assert [(r.file, r.reason) for r in found.refused] == [("t.parquet", "broken"), ("t.xlsx", "broken")]
+def test_damage_is_named(tmp_path):
+    found = take(tmp_path, {"t.parquet": b"PAR1" + bytes(100) + b"PAR1"})
+    assert [(r.file, r.reason) for r in found.refused] == [("t.parquet", "broken")]
 
 
 @pytest.mark.parametrize(("name", "text", "times"), rows_of(__file__, "tables_that_are_no_evidence_are_left_out"))
-def test_tables_that_are_no_evidence_are_left_out(name, text, times, tmp_path, monkeypatch):
-    monkeypatch.setattr(recognise, "_SAMPLE", 10)
+def test_tables_that_are_no_evidence_are_left_out(name, text, times, tmp_path):
     found = take(tmp_path, {name: "".join(text.replace("#", str(n)) for n in range(times))})
-    assert not [i.file for i in found.items if "#" in i.file or i.kind in ("rows", "sends")]
-    assert not list((tmp_path / "w").glob("spool/*/files/*"))
+    assert not [i.file for i in found.items if i.kind in ("rows", "sends")]
 
 
 def test_large_unknown_files_are_not_hashed(tmp_path, monkeypatch):
     hashed = []
     monkeypatch.setattr("kit.inventory.inventory.sha256", lambda path: hashed.append(path.name) or "0" * 64)
     heap = b"JAVA PROFILE 1.0.2\0" + random.Random(2).randbytes(2 << 20)
-    found = take(tmp_path, {"t_order.csv": CSV, "heap.hprof": heap})
+    found = take(
+        tmp_path, {"t_order.csv": "order_id,status,created_at\n1,PAID,2024-05-14 10:22:31\n", "heap.hprof": heap}
+    )
     assert (found.not_recognised, hashed) == (("heap.hprof",), ["t_order.csv"])
-
-
-def test_of_a_long_table_the_first_rows_are_read_and_a_full_disk_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(recognise, "_SAMPLE", 10)
-    monkeypatch.setattr(recognise, "MOST_ROWS", 20)
-    found = take(tmp_path, {"orders.json": JSON})
-    assert [(r.file, r.reason, r.detail) for r in found.refused] == [("orders.json#rows", "long", "20")]
-    assert len(Path(found.items[0].path).read_text().splitlines()) == 20
-    monkeypatch.setattr(recognise, "_SAMPLE", 5)
-    monkeypatch.setattr(archives, "KEEP_FREE", 1 << 60)
-    log = "2026-11-23 10:22:31 WARN main - putMessage message topic length too long 149\n"
-    found = take(tmp_path / "full", {"orders.json": JSON, "broker.log": log})
-    assert [(r.file, r.reason) for r in found.refused] == [("orders.json", "space")]
-    assert "broker.log" in {i.file for i in found.items}
-    assert not list((tmp_path / "full" / "w").rglob("*#rows*"))

@@ -21,10 +21,12 @@ _LONGEST: Final = 1 << 20
 """Characters of a line that are read; of a cell, half as many."""
 _RULED: Final = re.compile(r"\|?[\s:|+-]*-{3}[\s:|+-]*")
 """The second line of a table in Markdown: somebody pasted it, with bars at both ends of its rows."""
+_RULE: Final = re.compile(r"\s*(?:\+(?:-{2,}\+)+|-{2,}(?:\+-{2,})+)\s*")
+"""A line above or below the names of the columns where `mysql` or `psql` printed them."""
 _DELIMITERS: Final = "\t;|,"
 Dialect = dict[str, Any]
 """The form of a delimited file: `delimiter`, `encoding` (a Python codec), `names` of its columns (c1, c2, … where it
-has none), `headed` (its first line holds them).
+has none), `headed` (its first line holds them), `printed` (by a database's shell: only lines with bars are rows).
 """
 _UNSEEN: Final = "\r\n\t\f\x1b\x01\x02\u00a0\u202f\u3000\u200b\ufeff"
 """Characters without a shape that texts hold nevertheless: among them the blanks of web pages and of Chinese."""
@@ -61,9 +63,12 @@ def dialect(head: bytes, *, whole: bool = False) -> Dialect | None:
         return None
     lines = head.decode(codec, "ignore").splitlines()
     lines = [line for line in (lines if whole else lines[:-1]) if line.strip()]
+    printed = any(map(_RULE.fullmatch, lines[:3]))
+    if printed:
+        lines = list(filter(None, map(_between_bars, lines)))
     if len(lines) < 2 or max(map(len, lines)) > 4 * MAX_CELL or _RULED.fullmatch(lines[1]):
         return None
-    for delimiter in _DELIMITERS:
+    for delimiter in "|" if printed else _DELIMITERS:
         if delimiter not in lines[0]:
             continue
         try:
@@ -71,18 +76,24 @@ def dialect(head: bytes, *, whole: bool = False) -> Dialect | None:
         except csv.Error:
             continue
         width = len(table[0])
-        same = sum(1 for row in table if len(row) == width)
-        # Batches put several ids into one cell, unquoted: the header and the shape of the ids still tell.
-        wider = sum(1 for row in table if len(row) > width and all(len(c) in (32, 56) for c in row[width - 2 :] if c))
-        if width >= 2 and same + wider >= 0.95 * len(table):
+        if width >= 2 and sum(len(row) == width for row in table) >= 0.95 * len(table):
             first = tuple(c.strip() for c in table[0])
             headed = _is_header(first)
             if _is_printed(first):
                 return None
             if headed or width >= 3:
                 names = [name if name and headed else f"c{i}" for i, name in enumerate(first, 1)]
-                return {"delimiter": delimiter, "encoding": codec, "names": names, "headed": headed}
+                form = {"delimiter": delimiter, "encoding": codec, "names": names, "headed": headed}
+                return form | {"printed": printed}
     return None
+
+
+def _between_bars(line: str) -> str:
+    """Return the cells of a row that a database's shell printed, "" of a rule and of what stands around the table."""
+    line = line.strip()
+    if line.startswith("|"):
+        return line.removeprefix("|").removesuffix("|")
+    return line if " |" in line else ""
 
 
 def _is_printed(cells: tuple[str, ...]) -> bool:
@@ -109,7 +120,8 @@ def rows(path: Path, how: Dialect | None, limit: int | None = None) -> Iterator[
             yield from ((number, list(row)) for number, row in enumerate(islice(cells, limit), 1))
         return
     csv.field_size_limit(_LONGEST // 2)
-    lines = (f"{line}\n".replace("\0", "\ufffd") for _, line in numbered_lines(path, how["encoding"], _LONGEST))
+    texts = (line for _, line in numbered_lines(path, how["encoding"], _LONGEST))
+    lines = (f"{line}\n".replace("\0", "\ufffd") for line in (map(_between_bars, texts) if how["printed"] else texts))
     reader = csv.reader(lines, delimiter=how["delimiter"])
     skipped, seen = not how["headed"], 0
     while limit is None or seen < limit:
@@ -122,8 +134,8 @@ def rows(path: Path, how: Dialect | None, limit: int | None = None) -> Iterator[
             continue
         if row and skipped:
             seen += 1
-            yield line, [cell[:MAX_CELL] for cell in row]
-        skipped = True
+            yield line, [(cell.strip() if how["printed"] else cell)[:MAX_CELL] for cell in row]
+        skipped = skipped or bool(row)
 
 
 def names_of(path: Path, how: Dialect | None) -> list[str]:
