@@ -2,7 +2,6 @@
 
 import os
 import re
-import struct
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -27,8 +26,6 @@ HEAD: Final = 262_144
 _STEP: Final = 1 << 20
 _PLACES: Final = 32
 """Further places examined if a file's beginning is unknown: it may be damaged."""
-_ENTRY: Final = struct.Struct(">iiqqqiiii")
-"""openmessaging.storage.dledger.entry.DLedgerEntryCoder: magic, size, index, term, position, …"""
 _KINDS: Final = data.read("inventory/kinds.yaml", list[tuple[str, str, str]])
 _NOT_READ: Final = [(kind, re.compile(path), re.compile(begin.encode())) for kind, path, begin in _KINDS]
 _NAMES: Final = patterns("file_names")
@@ -84,7 +81,7 @@ def recognise(file: EvidenceFile) -> tuple[str | None, dict[str, Any]]:
     """Return (kind, detail) by the first rule that fits; kind None if none does. Raise `OSError`."""
     with open_readonly(file.path) as stream:
         head = Head(file, stream.read(HEAD), stream.fileno())
-        for rule in (*NAMED, *BINARY):
+        for rule in BINARY:
             if kind := rule(head):
                 return kind
         for rule in TEXTS if head.is_text else ():
@@ -109,22 +106,6 @@ def _named(head: Head) -> Kind | None:
     kinds = (kind for kind, named, begin in _NOT_READ if named.fullmatch(path) and begin.match(head.data))
     kind = next(kinds, None) if size else "empty"
     return (kind, {}) if kind else None
-
-
-def _other_entries(head: Head) -> Kind | None:
-    """Recognise DLedger entries whose bodies are no messages: those of a controller are events."""
-    at = entries = 0
-    following = None
-    while at + _ENTRY.size + 8 <= len(head.data):
-        magic, size, index_, _, position, _, _, _, body = _ENTRY.unpack_from(head.data, at)
-        if magic != 1 or body < 0 or size != _ENTRY.size + body or following not in (None, (index_, position)):
-            break
-        if int.from_bytes(head.data[at + _ENTRY.size + 4 :][:4], "big") in (f.MAGIC_V1, f.MAGIC_V2):
-            return None
-        following = (index_ + 1, position + size)
-        entries += 1
-        at += size
-    return ("dledger_other", {}) if entries > 1 else None
 
 
 # --- files of stores --------------------------------------------------------------------------------------------------
@@ -245,8 +226,8 @@ def _quoted(text: bytes) -> dict[str, Any]:
     return {name: True for name, is_there in detail.items() if is_there}
 
 
-NAMED: Final[tuple[Rule, ...]] = (_named, _other_entries)
 BINARY: Final[tuple[Rule, ...]] = (
+    _named,
     _zeros,
     lambda head: (_rows(head) or ("rows", {"role": None})) if head.data.startswith(delimited.PARQUET) else None,
     lambda head: ("checkpoint", {}) if configs.is_checkpoint(head.data) else None,

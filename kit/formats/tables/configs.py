@@ -105,22 +105,17 @@ def configs(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[d
         given = (each for each in properties(text) if each[1] in BROKER_SETTINGS or (is_conf and each[1][0].isalnum()))
         rows = [_setting(file, line, "broker.conf", None, name, value) for line, name, value in given]
         return [row | {"backup": is_conf and _is_backup(file)} for row in rows]
-    if detail["name"] not in ("topics", "subscriptionGroup", "consumerFilter", "exportConfigs"):
+    if detail["name"] not in ("topics", "subscriptionGroup"):
         return []
     whole, lines = parse_json(text), Lines(text)
     rows = []
-    for key in ("topicConfigTable", "subscriptionGroupTable", "brokerConfigs"):
+    for key in ("topicConfigTable", "subscriptionGroupTable"):
         table, start = whole.get(key), lines.find(key)
         for subject, entry in table.items() if isinstance(table, dict) else ():
             start = at = max(start, lines.find(subject, start))
             for name, value in entry.items() if isinstance(entry, dict) else (("value", entry),):
                 line = lines.of(max(at, lines.find(name, at)))
                 rows.append(_setting(file, line, TABLES[key], subject, name, _text(value)))
-    for topic, entry in (whole.get("filterDataByTopic") or {}).items():
-        for group, filtered in (entry.get("groupFilterData") or {}).items():
-            line, subject = lines.of(lines.find(group, lines.find(topic))), f"{topic}@{group}"
-            plain = ((name, _text(value)) for name, value in filtered.items() if not isinstance(value, dict))
-            rows += [_setting(file, line, "consumerFilter", subject, *each) for each in plain]
     return [row | {"backup": detail["backup"]} for row in rows]
 
 

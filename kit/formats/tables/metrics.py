@@ -231,11 +231,6 @@ def network(text: str) -> Iterator[dict[str, str | int | None]]:
         row: dict[str, str | int | None] = {"line": number, "origin": "addresses"}
         if named := _NETWORK["interface"].match(line):
             interface = named["name"]
-        elif brief := _NETWORK["brief"].match(line):
-            for part in brief["rest"].split():
-                address, _, prefix = part.partition("/")
-                name = brief["name"].partition("@")[0]
-                yield row | {"interface": name, "address": address, "prefix": integer(prefix, 32)}
         elif interface and (inet := _NETWORK["inet"].match(line)):
             yield row | {"interface": interface, "address": inet["address"], "prefix": integer(inet["prefix"], 32)}
         elif socket := _NETWORK["socket"].match(line):
