@@ -86,7 +86,7 @@ def _cut(case: Case, out: Path, wish: Wish) -> dict[str, tuple[int, int] | int]:
         elif item.kind in STORES:
             name = "records"
             count = commitlog(item.file, item.path, item.base, offsets.get(item.file, NONE), target)
-        elif item.kind == "consumequeue" and item.detail.get("unit", "plain") == "plain":
+        elif item.kind == "consumequeue":
             name, count = "units", queue(item.path, points, target)
         elif item.kind == "log":
             name, count = "entries", _entries(case, item, wish, lines.get(item.file, []), target)
@@ -232,12 +232,12 @@ def _write(
 def queue(path: str, offsets: Longs, target: Path) -> tuple[int, int]:
     """Write a consume queue with the units that point to these offsets; the others become `fillPreBlank`'s."""
     raw = np.frombuffer(beginning(path), np.uint8)
-    units = raw[: raw.size // f.CQ_UNIT * f.CQ_UNIT].view(queues.PLAIN).copy()
+    units = raw[: raw.size // f.CQ_UNIT * f.CQ_UNIT].view(queues.UNIT).copy()
     used = (units["size"] != 0) & (units["size"] != f.CQ_PREFILL_SIZE)
     keep = used & np.isin(units["physical_offset"].astype(np.int64), offsets)
     if keep.any():
         units = units[: int(np.flatnonzero(keep)[-1]) + 1]
-        units[~keep[: units.size]] = np.array((0, f.CQ_PREFILL_SIZE, 0), queues.PLAIN)
+        units[~keep[: units.size]] = np.array((0, f.CQ_PREFILL_SIZE, 0), queues.UNIT)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(units.tobytes())
     return int(keep.sum()), int(used.sum())

@@ -17,13 +17,8 @@ from kit.formats.values import TIMESTAMP, columns_of
 from kit.rocketmq import binary_format as f
 from kit.rocketmq import names
 
-PLAIN: Final = np.dtype([("physical_offset", ">i8"), ("size", ">i4"), ("tags_code", ">i8")])
-BATCH: Final = np.dtype([
-    *PLAIN.descr, ("store_time", ">i8"), ("base_offset", ">i8"), ("batch_size", ">i2"), ("compacted_offset", ">i4"),
-    ("reserved", ">i4"),
-])  # fmt: skip
-_UNITS: Final = {"plain": PLAIN, "batch": BATCH}
-_PLACE: Final = re.compile(r"(?:^|/)(batch)?consumequeue/([^/]+)/([0-9]{1,10})/([0-9]{20})$")
+UNIT: Final = np.dtype([("physical_offset", ">i8"), ("size", ">i4"), ("tags_code", ">i8")])
+_PLACE: Final = re.compile(r"(?:^|/)consumequeue/([^/]+)/([0-9]{1,10})/([0-9]{20})$")
 _MOST_OFFSET: Final = 1 << 56
 _MS: Final = (10**12, 10**13)
 """2001 to 2286 in milliseconds: what a time in a unit can be."""
@@ -31,36 +26,28 @@ _EXT_ADDRESS: Final = -(2**63) + (1 << 48)
 """An address in the extension file is Long.MIN_VALUE + position (`ConsumeQueueExt.decorate`)."""
 SCHEMA: Final = columns_of("consumequeue")
 BATCH_ROWS: Final = 65_536
-SNIFFED: Final = 65_536
-"""Bytes that tell the kind of a file."""
 
 
-def place(file: str) -> tuple[str, str, int, int] | None:
-    """Return (kind of unit, topic, queue id, offset of the first byte) from a path; None if it is not RocketMQ's."""
+def place(file: str) -> tuple[str, int, int] | None:
+    """Return (topic, queue id, offset of the first byte) from a path; None if it is not RocketMQ's."""
     match = _PLACE.search(str(PurePosixPath(file.replace("!/", "/"))))
-    offset = f.first_offset(match[4]) if match else None
-    if match is None or offset is None or int(match[3]) >= 1 << 31:
+    offset = f.first_offset(match[3]) if match else None
+    if match is None or offset is None or int(match[2]) >= 1 << 31:
         return None
-    return match[1] or "plain", match[2], int(match[3]), offset
+    return match[1], int(match[2]), offset
 
 
-def unit_of(head: bytes | np.ndarray) -> str | None:
-    """Return the kind of units, `plain` or `batch`, in a queue file by its first bytes, None for another file."""
-    buf = np.frombuffer(head, np.uint8)
-    plain, batch = (_ordered(_units(buf, layout)) for layout in (PLAIN, BATCH))
-    if plain is not None:
-        code = plain["tags_code"].astype(np.int64)
-        if ((np.abs(code) <= 2**31) | ((code > _MS[0]) & (code < _MS[1])) | (code < _EXT_ADDRESS)).all():
-            return "plain"
-    if batch is not None and len(batch):
-        sizes, offsets, time = batch["batch_size"], batch["base_offset"], batch["store_time"]
-        if ((sizes > 0) & (offsets >= 0) & (time > _MS[0]) & (time < _MS[1])).all():
-            return "batch"
-    return None
+def is_queue(head: bytes) -> bool:
+    """Return whether a file is a queue, by its first bytes."""
+    used = _ordered(_units(np.frombuffer(head, np.uint8)))
+    if used is None:
+        return False
+    code = used["tags_code"].astype(np.int64)
+    return bool(((np.abs(code) <= 2**31) | ((code > _MS[0]) & (code < _MS[1])) | (code < _EXT_ADDRESS)).all())
 
 
-def _units(buf: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    return buf[: len(buf) // dtype.itemsize * dtype.itemsize].view(dtype)
+def _units(buf: np.ndarray) -> np.ndarray:
+    return buf[: len(buf) // UNIT.itemsize * UNIT.itemsize].view(UNIT)
 
 
 def _ordered(units: np.ndarray) -> np.ndarray | None:
@@ -79,22 +66,14 @@ def _ordered(units: np.ndarray) -> np.ndarray | None:
     return units if good and (count or filler.any()) else None
 
 
-def _of(file: str, head: bytes | np.ndarray) -> tuple[str, str | None, int | None, int | None]:
-    """Return kind, topic and queue of a queue file and the offset of its first byte, as its path or first bytes say."""
-    if known := place(file):
-        return known
-    return unit_of(head) or "plain", None, None, f.first_offset(PurePosixPath(file.replace("\\", "/")).name)
-
-
 def units(file: str, path: str) -> Iterator[pa.RecordBatch]:
     """Yield the used units of a file, without filler and unused space.
 
     `problem`: `size` or `offset` if a unit cannot point to a record, `order` if it points before its predecessor.
     """
-    buf = np.frombuffer(beginning(path), np.uint8)
-    kind, topic, queue_id, base = _of(file, buf[:SNIFFED])
-    dtype = _UNITS[kind]
-    table = _units(buf, dtype)
+    unknown = None, None, f.first_offset(PurePosixPath(file.replace("\\", "/")).name)
+    topic, queue_id, base = place(file) or unknown
+    table = _units(np.frombuffer(beginning(path), np.uint8))
     last = np.int64(-1)
     for first in range(0, len(table), BATCH_ROWS):
         part = table[first : first + BATCH_ROWS]
@@ -107,15 +86,12 @@ def units(file: str, path: str) -> Iterator[pa.RecordBatch]:
         before = np.concatenate(([last], offset[:-1]))
         last = offset[-1]
         problem = np.select([size < f.MIN_RECORD, offset < 0, offset <= before], ["size", "offset", "order"], "")
-        logical = rows + first + (base or 0) // dtype.itemsize
-        if kind == "batch":
-            logical = part["base_offset"][rows].astype(np.int64)
-        unplaced = np.full(len(rows), kind == "plain" and base is None)
+        logical = rows + first + (base or 0) // UNIT.itemsize
         due = (code > 0) & (code <= NANO_LAST_MS) & (topic == names.SCHEDULE_TOPIC)
-        same = zip((file, kind, topic, queue_id), SCHEMA.types, strict=False)
+        same = zip((file, topic, queue_id), SCHEMA.types, strict=False)
         columns = [
             *(pa.repeat(pa.scalar(value, of), len(rows)) for value, of in same),
-            pa.array(logical, mask=unplaced),
+            pa.array(logical, mask=np.full(len(rows), base is None)),
             pa.array(offset),
             pa.array(size.astype(np.int32)),
             pa.array(code),
@@ -125,10 +101,10 @@ def units(file: str, path: str) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
 
 
-def used(stream: io.FileIO, file: str, begin: int) -> int:
+def used(stream: io.FileIO, begin: int) -> int:
     """Return where the used units after `begin` end in a queue file that is still being written, by bisection."""
     size = os.fstat(stream.fileno()).st_size
-    unit = _UNITS[_of(file, os.pread(stream.fileno(), SNIFFED, 0))[0]].itemsize
+    unit = UNIT.itemsize
     last = bisect_left(
         range(size // unit), True, begin // unit, key=lambda n: not any(os.pread(stream.fileno(), unit, n * unit))
     )

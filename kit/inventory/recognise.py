@@ -121,8 +121,8 @@ def _zeros(head: Head) -> Kind | None:
         behind = Head(head.file, head.at(at), head.handle)
         known = next((kind for rule in TEXTS if (kind := rule(behind))), None) if behind.is_text else None
         return known if known and known[0] in ("log", "text") else ("other", {})
-    if place := queues.place(head.file.file):
-        return "consumequeue", {"unit": place[0], "empty": True}
+    if queues.place(head.file.file):
+        return "consumequeue", {"empty": True}
     if store := _store_of(head):
         return store, {"base": f.first_offset(head.path.name), "empty": True}
     return ("checkpoint", {"empty": True}) if head.path.name == "checkpoint" else ("empty", {})
@@ -233,7 +233,7 @@ BINARY: Final[tuple[Rule, ...]] = (
     lambda head: ("checkpoint", {}) if configs.is_checkpoint(head.data) else None,
     _records,
     lambda head: ("index", {}) if queues.is_index(head.data, head.file.bytes) else None,
-    lambda head: ("consumequeue", {"unit": unit}) if (unit := queues.unit_of(head.data)) else None,
+    lambda head: ("consumequeue", {}) if queues.is_queue(head.data) else None,
     lambda head: _deeper(head) if b"\0" in head.data else None,
 )
 TEXTS: Final[tuple[Rule, ...]] = (_document, _settings, _output, _log_or_table)

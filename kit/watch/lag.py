@@ -59,11 +59,11 @@ class Lags:
 
     def look(self) -> None:
         """Read the ends of the queues and offsets that were saved since the last look."""
-        last: dict[tuple[str, int], tuple[str, Path, int, int]] = {}
+        last: dict[tuple[str, int], tuple[Path, int, int]] = {}
         for name, path, info in walk(self.root)[0]:  # in order of name: the last file of a queue has its end
             place = queues.place(name)
-            if place is not None and place[0] == "plain":
-                last[place[1:3]] = name, path, place[3], info.st_size
+            if place is not None:
+                last[place[:2]] = path, place[2], info.st_size
             elif path.name == "consumerOffset.json" and self._changed.get(path) != info.st_mtime_ns:
                 self._changed[path] = info.st_mtime_ns
                 # A file that the broker is just writing is complete at the next look.
@@ -73,11 +73,11 @@ class Lags:
                         self._save(
                             row["group"], row["topic"], row["queue_id"], row["value"], Ref(name, line=row["line"])
                         )
-        unit = queues.PLAIN.itemsize
-        for queue, (name, path, first, size) in last.items():
+        unit = queues.UNIT.itemsize
+        for queue, (path, first, size) in last.items():
             with contextlib.suppress(OSError), open_raw(path) as stream:
                 known = self.ends.get(queue, 0) * unit - first
-                end = queues.used(stream, name, known if 0 <= known <= size else 0)
+                end = queues.used(stream, known if 0 <= known <= size else 0)
                 self.ends[queue] = (first + end) // unit
 
     def printed(self, sign: Sign) -> None:

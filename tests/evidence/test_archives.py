@@ -243,7 +243,7 @@ def test_a_commitlog(commitlog, monkeypatch):
 
 
 def test_a_consume_queue_and_an_index_file(tmp_path, monkeypatch):
-    units = np.zeros(2000, queues.PLAIN)
+    units = np.zeros(2000, queues.UNIT)
     units["physical_offset"], units["size"] = np.arange(2000) * 200, 200
     path = put(tmp_path / "consumequeue" / "T" / "0" / f"{0:020}", units.tobytes())
     monkeypatch.setattr(queues, "BATCH_ROWS", 100)

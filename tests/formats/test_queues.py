@@ -29,7 +29,7 @@ def test_each_record_has_its_unit(name):
     for file, path in recorded.paths(name, "**/consumequeue/**/*").items():
         for batch in queues.units(file, str(path)):
             for row in batch.to_pylist():
-                assert (row["problem"], row["kind"]) == (None, "plain")
+                assert row["problem"] is None
                 code = None if row["topic"] == "SCHEDULE_TOPIC_XXXX" else row["tags_code"]
                 found[(*(row[name] for name in UNIT_COLUMNS), code)] += 1
                 due[row["physical_offset"]] = row["deliver_timestamp"]
@@ -47,23 +47,18 @@ def test_each_record_has_its_unit(name):
     assert found == expected
 
 
-def test_batch_units_renamed_queues_and_what_is_none(tmp_path):
+def test_renamed_queues_and_what_is_none(tmp_path):
     data = struct.pack(">qiq", 100, 200, 5)
     (found,) = rows("x.dat", tmp_path / "a", data)
     assert found["physical_offset"] == 100
     assert found["topic"] is found["queue_id"] is found["logical_offset"] is None
     assert rows("empty", tmp_path / "b", b"") == []
     assert rows("short", tmp_path / "c", data[:13]) == []
-    batch = struct.pack(">qiqqqhii", 4096, 500, 7, 1_700_000_000_000, 41, 3, -1, 0) + bytes(46)
-    (found,) = rows("batchconsumequeue/t/1/00000000000000000000", tmp_path / "a", batch)
-    assert (found["kind"], found["logical_offset"], found["physical_offset"], found["size"]) == ("batch", 41, 4096, 500)
-    assert queues.unit_of(batch) == "batch"
+    assert queues.is_queue(data * 2) is False and queues.is_queue(data) is True
     times = struct.pack(">qqq", *[1_795_188_814_486] * 3).ljust(4096, b"\0")
-    assert queues.unit_of(times) is None
-    assert queues.unit_of(b"2026-11-20 22:40:28 INFO main - text\n" * 20) is None
-    assert queues.unit_of(bytes(600)) is None
+    assert not any(map(queues.is_queue, (times, b"2026-11-20 22:40:28 INFO main - text\n" * 20, bytes(600))))
     # A queue that is still empty is all zeros: only its path shows what it is.
-    assert queues.place("a.zip!/consumequeue/t/0/00000000000000000000") == ("plain", "t", 0, 0)
+    assert queues.place("a.zip!/consumequeue/t/0/00000000000000000000") == ("t", 0, 0)
 
 
 def plainly(data):
@@ -102,7 +97,7 @@ def test_any_bytes_are_read_as_units(tmp_path_factory, queue, ordered, hurt, kee
         found = rows("consumequeue/t/3/00000000000000000040", path, bytes(data))
     names = ("logical_offset", "physical_offset", "size", "tags_code", "problem")
     assert [tuple(row[name] for name in names) for row in found] == plainly(bytes(data))
-    assert {(r["topic"], r["queue_id"], r["kind"]) for r in found} <= {("t", 3, "plain")}
+    assert {(r["topic"], r["queue_id"]) for r in found} <= {("t", 3)}
 
 
 def key_hash(topic, key):

@@ -37,6 +37,7 @@ HELD = {
     f"tiered/9f2c1b7a_c/broker-a/orders/0/CONSUME_QUEUE/cfcd2084{NAME}": (UNITS, "tiered_store"),
     f"controller/dledger-n0/data/{NAME}": (entries() + bytes(8192), "dledger_other"),
     f"store/timerlog/{NAME}": (bytes(5200), "timerlog"),
+    f"store/batchconsumequeue/orders/0/{NAME}": (UNITS, "batchconsumequeue"),
     "store/config/topics/MANIFEST-000005": (b"\xef\xbe\xad\xde\x1e\0\1\1\x1aleveldb.BytewiseComparator", "rocksdb"),
     "store/config/topics/000008.sst": (b"\0\x1borders" * 300, "rocksdb"),
     "store/config/topics/000009.log": (b"\x34\x12\0\0\x40\0\1\1\0\0\0\0\0\0\0\1\0\0\0orders", "rocksdb"),
