@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import codecs
 import contextlib
-import errno
 import gzip
 import hashlib
 import io
@@ -203,17 +202,12 @@ class _Packed:
                 else:
                     file.write(data)
                     self._stored += len(data)
-                    require_room(self.spool)
+                    if shutil.disk_usage(self.spool).free < KEEP_FREE:
+                        raise Refusal("space")
                 self._unpacked += len(data)
                 many_zeros = self._unpacked > max(TOTAL_FREE, 1000 * packed)
                 if many_zeros or self._stored > max(RATIO_FREE, MAX_RATIO * packed):
                     raise Refusal("ratio")
-
-
-def require_room(folder: Path) -> None:
-    """Raise `OSError` if nearly all of the disk of a folder is taken."""
-    if shutil.disk_usage(folder).free < KEEP_FREE:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _refused(name: str, error: Exception) -> Refused:

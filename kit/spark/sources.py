@@ -151,8 +151,6 @@ def part_name(options: Mapping[str, str], task: Task) -> str:
 class CommitLogDataSource(Source):
     """Records of commit log files as `messages`, or what is no record as `skipped` (docs/architecture.md).
 
-    Name: `rocketmq.commitlog`.
-
     Options: the path given to `load`, or `files`, a JSON list of {"file", "path", "base", "start"} (`start`: the byte
     from which on a file is read); `table`: `messages` or `skipped`; `columns` (comma list): only these are built, which
     takes a third of the time for a few of them; `body=true`: one column more, the bodies, decompressed; `body_topics`
@@ -263,8 +261,6 @@ class TraceDataSource(CommitLogDataSource):
 
 class LogDataSource(Source):
     """Text logs of brokers, clients and applications as `logs` (docs/architecture.md).
-
-    Name: `rocketmq.log`.
 
     Options: the path given to `load`, or `files`, a JSON list of {"file", "path", "source", "encoding", …} as of `Piece`;
     `tz_broker`, `tz_app` (IANA name or `+08:00`): declared zones; `events=true`: two more columns, `events` (slugs of

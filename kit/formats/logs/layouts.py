@@ -181,6 +181,7 @@ _STREAM: Final = re.compile(rb"(?m)^(\d{4}-\d\d-\d\dT\S{9,24}) std(?:out|err) [F
 _TRACE: Final = re.compile(TRACE.encode())
 _THROWN: Final = re.compile(rb"(?:[a-z]\w*\.)+[\w.$]*(?:Exception|Error|Throwable)(?::|\s*$)")
 
+_OUTSIDE: Final = np.array([row.outside for row in LAYOUTS])
 _MEMBERS: Final = next(row.members for row in LAYOUTS if row.members)
 _HITS: Final = ("_source", "result", "jsonPayload", "content", "attributes")
 """Where Elasticsearch, Splunk, Google Cloud and Datadog put the entry in what a search is saved as."""
@@ -232,7 +233,9 @@ def _held(objects: Mapping[int, bytes], files: Files) -> dict[int, bytes]:
     held = {i: line for i, raw in objects.items() if (line := _of_object(raw)) is not None}
     collected = {i: line[0] for i, line in held.items() if isinstance(line, tuple)}
     # All at once: one at a time takes a millisecond each.
-    laid_out = dict(zip(collected, _have_layout([*collected.values()], files), strict=True)) if collected else {}
+    row = classify(*_joined([*collected.values()]), files).row if collected else np.empty(0, np.int16)
+    # Only a layout that may stand behind others' prefixes.
+    laid_out = dict(zip(collected, (row >= 0) & _OUTSIDE[row], strict=True))
     plain: dict[int, bytes] = {}
     before = -1
     for i, line in held.items():
@@ -272,12 +275,6 @@ def _of_object(raw: bytes) -> bytes | tuple[bytes, bytes] | None:
     if stack is None and level is None:
         return _bytes(message.rstrip("\r\n")), _bytes(parts)
     return _bytes(parts + STACK + stack if isinstance(stack, str) else parts)
-
-
-def _have_layout(lines: list[bytes], files: Files) -> np.ndarray:
-    """Return which lines fit a layout that may stand behind others' prefixes."""
-    row = classify(*_joined(lines), files).row
-    return (row >= 0) & np.array([each.outside for each in LAYOUTS])[row]
 
 
 def _bytes(text: str) -> bytes:
