@@ -46,7 +46,7 @@ def sniff(path: Path, head: bytes, size: int) -> dict[str, Any] | None:
         return None
     try:
         names = delimited.names_of(path, how)
-        sample = [row for _, row in delimited.rows(path, how, SAMPLE_ROWS)]
+        sample = [_unfold(row, len(names)) for _, row in delimited.rows(path, how, SAMPLE_ROWS)]
     except (OSError, ValueError, pa.ArrowException) as error:
         if how is None:
             raise error if isinstance(error, OSError) and error.errno else Damaged(str(error)) from error
@@ -107,9 +107,24 @@ def fields(path: Path, detail: dict[str, Any], limit: int | None = None) -> Iter
     """Yield each row of a table: its line, its cells by the name of their column, and by field those that mean one."""
     names = delimited.names_of(path, detail["dialect"])
     at = {field: names.index(name) for field, name in detail["columns"].items() if name in names}
-    for line, cells in delimited.rows(path, detail["dialect"], limit):
+    for line, row in delimited.rows(path, detail["dialect"], limit):
+        cells = _unfold(row, len(names))
         named = [(name, value) for name, value in zip(names, cells, strict=False) if value is not None]
         yield line, named, {field: (cells[i] or "").strip() or None for field, i in at.items() if i < len(cells)}
+
+
+def _unfold(row: list[str | None], width: int) -> list[str | None]:
+    """Join the ids of a batch, written without quotes at the end of a row, into one or two cells again."""
+    more = len(row) - width
+    for count in (2, 1) if more > 0 else ():
+        tail = [cell or "" for cell in row[width - count :]]
+        if len(tail) % count or not all(map(HEX.match, tail)):
+            continue
+        size = len(tail) // count
+        parts = [tail[i : i + size] for i in range(0, len(tail), size)]
+        if count == 1 or _is_offset_id(parts[0][0]) != _is_offset_id(parts[1][0]):
+            return [*row[: width - count], *(",".join(part) for part in parts)]
+    return row
 
 
 def _id(text: str | None) -> str | None:

@@ -76,7 +76,10 @@ def dialect(head: bytes, *, whole: bool = False) -> Dialect | None:
         except csv.Error:
             continue
         width = len(table[0])
-        if width >= 2 and sum(len(row) == width for row in table) >= 0.95 * len(table):
+        same = sum(1 for row in table if len(row) == width)
+        # Batches put several ids into one cell, unquoted: the header and the shape of the ids still tell.
+        wider = sum(1 for row in table if len(row) > width and all(len(c) in (32, 56) for c in row[width - 2 :] if c))
+        if width >= 2 and same + wider >= 0.95 * len(table):
             first = tuple(c.strip() for c in table[0])
             headed = _is_header(first)
             if _is_printed(first):
