@@ -28,7 +28,6 @@ BATCH: Final = 20_000
 _WHOLE: Final = re.compile(r"\s*[+-]?[0-9]{1,19}\s*")
 _NUMBER: Final = re.compile(r"\s*[+-]?[0-9]{1,40}(?:\.[0-9]{0,40})?(?:[eE][+-]?[0-9]{1,3})?\s*")
 
-
 _TABLES: Final = data.read("formats/columns.yaml", dict[str, str])
 
 

@@ -31,7 +31,6 @@ _NOT_READ: Final = [(kind, re.compile(path), re.compile(begin.encode())) for kin
 _NAMES: Final = patterns("file_names")
 _HEADS: Final = byte_patterns("file_heads")
 
-
 Kind = tuple[str, dict[str, Any]]
 """Kind of a file, and what its readers need to know."""
 
@@ -238,9 +237,6 @@ BINARY: Final[tuple[Rule, ...]] = (
 )
 TEXTS: Final[tuple[Rule, ...]] = (_document, _settings, _output, _log_or_table)
 
-_OF_CONTENT: Final = ("text_sha256", "same")
-"""What distinguishes the content of a file from another's."""
-
 
 def without_rows(items: list[Item]) -> list[Item]:
     """Recognise tables without rows by the header of another: an empty ledger shows that nothing was handled there."""
@@ -252,7 +248,7 @@ def without_rows(items: list[Item]) -> list[Item]:
         if item.kind == "text" and item.bytes < _STEP:
             first, rest = _lines(item)
             if not rest and (like := heads.get(first)):
-                own = {name: item.detail.get(name) for name in _OF_CONTENT}
+                own = {name: item.detail.get(name) for name in ("text_sha256", "same")}
                 items[n] = attrs.evolve(item, kind=like.kind, source=None, detail=like.detail | own)
     return items
 

@@ -107,13 +107,10 @@ def local(items: Iterable[Item]) -> set[str]:
     return {item.file for item in items if unknown(item)}
 
 
-Windows = list[list[bytes]]
-"""The lines of a few stretches spread over a file."""
-
-
-def _windows(item: Item) -> Windows:
+def _windows(item: Item) -> list[list[bytes]]:
+    """Return the lines of a few stretches spread over a file."""
     last = max(0, item.bytes - _WINDOW)
-    windows: Windows = []
+    windows = []
     with open_readonly(item.path) as stream:
         for start in sorted({last * i // (_WINDOWS - 1) for i in range(_WINDOWS)}):
             stream.seek(start)
@@ -122,7 +119,7 @@ def _windows(item: Item) -> Windows:
     return windows
 
 
-def _printed_zone(windows: Windows) -> str | None:
+def _printed_zone(windows: list[list[bytes]]) -> str | None:
     """Return the zone that a log prints with every time, None if it prints one without."""
     lines = itertools.chain.from_iterable(windows)
     found = (IN_LINE.search(line, 0, _OBJECT if line.startswith(b"{") else _HEAD_OF_LINE) for line in lines)
@@ -133,7 +130,7 @@ def _printed_zone(windows: Windows) -> str | None:
     return None if east is None else text(east)
 
 
-def _zone_of_layouts(windows: Windows, tz_broker: str | None) -> str | None:
+def _zone_of_layouts(windows: list[list[bytes]], tz_broker: str | None) -> str | None:
     """Return the zone that the layouts of lines tell: the one that each prints, or the one of RocketMQ's own layouts
     where such lines stand in a text, and no other line of it is printed much earlier or later.
     """

@@ -7,7 +7,6 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
-from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar, Final, Self, TypeVar
@@ -157,8 +156,6 @@ class CommitLogDataSource(Source):
     (comma list): the body as stored, of records in these topics only.
 
     Filters on `topic`, `store_timestamp` and `physical_offset` are pushed down on the embedded engine.
-
-    >>> spark.read.format("rocketmq.commitlog").option("columns", "topic,store_timestamp").load("store/") # doctest: +SKIP
     """
 
     format = "rocketmq.commitlog"
@@ -228,14 +225,11 @@ def narrow(wanted: Wanted, item: ds.Filter) -> Wanted:
     most = isinstance(item, (ds.EqualTo, ds.LessThan, ds.LessThanOrEqual))
     if name not in ("physical_offset", "store_timestamp") or not (least or most):
         return wanted
-    slack = 0
-    if name == "store_timestamp":
-        if isinstance(value, datetime):
-            value = int((value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp() * 1_000_000)
-        value = value // 1000 if isinstance(value, int) else None  # the embedded engine gives microseconds
-        slack = 1  # a filter's time may have microseconds; the records have none
     if not isinstance(value, int):
         return wanted
+    slack = 0
+    if name == "store_timestamp":
+        value, slack = value // 1000, 1  # in microseconds, which the records do not have
     low, high = wanted.limits.get(name, (-(2**63), 2**63 - 1))
     limits = max(low, value - slack) if least else low, min(high, value + slack) if most else high
     return attrs.evolve(wanted, limits={**wanted.limits, name: limits})
@@ -268,9 +262,6 @@ class LogDataSource(Source):
 
     Partitions: 64 MiB of a big file each, at entry starts; small files share one. Memory stays at a few windows of 8
     MiB; a message or trace over 1 MiB keeps its start and its end with `…[N bytes cut]…` between them.
-
-    >>> spark.read.format("rocketmq.log").load("evidence/")                                  # doctest: +SKIP
-    >>> spark.read.format("rocketmq.log").option("events", "true").load("transaction.log")   # doctest: +SKIP
     """
 
     format = "rocketmq.log"

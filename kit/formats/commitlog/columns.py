@@ -36,7 +36,6 @@ NUMBERED: Final = ("topic", "born_host", "store_host")
 """Strings of which few are different."""
 PLAIN, ZLIB, LZ4, ZSTD, UNKNOWN = range(5)
 
-
 NAME_END, ITEM_END = 1, 2
 _BUCKETS: Final = 12
 """Bits of a hash by which different values of a column are found."""

@@ -37,7 +37,6 @@ HEAD: Final = 1024
 _FIRST_INSIDE: Final = 200
 _TIMED: Final = ("{time}", "{seconds}", "(?P<ts>{date}[ T]")
 
-
 _Row = tuple[int, str]
 """The number of a row of `LAYOUTS`, and its compiled form."""
 

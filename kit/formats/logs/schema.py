@@ -10,12 +10,11 @@ from kit.rocketmq.log_layouts import FILES_OF, Files
 @attrs.frozen
 class Piece:
     """A stretch of a text file (`file`: the name users see, `path`: the one to open). An entry belongs to the piece in
-    which its first line starts.
+    which its first line starts; with `line`, the number of the line at `start`, only whole entries up to `end` do.
 
-    `source` is "" where nobody has looked yet; `before` counts the line feeds in front of `start - 1`, where entries begin being searched for there; with `line`,
-    the number of the line that begins at `start`, whole entries begin at `start` and end at `end`. `zone_minutes` is
-    the zone of times that carry none (minutes east), `seconds_twice` whether the client prints the seconds again behind
-    the comma (None: not known from the file's head, so decided by each line).
+    `source`: "" where nobody has looked yet; `before`: line feeds in front of `start - 1`; `zone_minutes`: of times that
+    carry no zone (minutes east); `seconds_twice`: whether the client prints the seconds again behind the comma (None:
+    not known from the file's head, so decided by each line).
     """
 
     file: str
