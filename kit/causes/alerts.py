@@ -1,8 +1,8 @@
 """Live alerts: each cause lists in `alerts` of its YAML the known texts and records that are its first signs.
 
 A sign is the slug of a known log text, `problem:` and the slug of a known problem, `stage:` and the stage of a stored
-record, or what is computed from offsets (`LAG_GROWS`, `QUEUE_STANDS`) and disks (`DISK_FULL`). Nothing here searches
-for a text: signs are what the readers of logs and stores find anyway.
+record, or what is measured of disks (`DISK_FULL`). Nothing here searches for a text: signs are what the readers of logs
+and stores find anyway.
 """
 
 from functools import cache
@@ -15,12 +15,8 @@ from kit.causes.texts import Alert
 from kit.rocketmq.catalogue import PROBLEM, SEARCHED
 
 STAGE: Final = "stage:"
-LAG_GROWS: Final = "lag:grows"
-"""Values: group, topic. The lag of a group grows in all queues of a topic while its offsets advance."""
-QUEUE_STANDS: Final = "lag:queue-stands"
-"""Values: group, topic, queue_id, offset. A queue's offset does not move while others of the topic do."""
 DISK_FULL: Final = "disk:full"
-"""Values: path. The disk of a store is so full that a broker refuses messages, or will be soon."""
+"""Values: path. The disk of a store is nearly so full that a broker refuses messages."""
 LONGEST: Final = 600.0
 """Shortest time, in seconds, within which the entries of a known problem must come."""
 

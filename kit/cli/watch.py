@@ -45,6 +45,7 @@ def watch(paths: tuple[Path, ...], lang: Lang, **chosen: Any) -> None:
       rmq-kit watch /data/rocketmq --once --state /var/lib/rmq-kit-watch || page-somebody
     """
     from kit.watch import run
+    from kit.watch.episodes import RANK
 
     for path in paths:
         if not path.exists():
@@ -64,7 +65,7 @@ def watch(paths: tuple[Path, ...], lang: Lang, **chosen: Any) -> None:
         if chosen["prometheus"]:
             _metrics(sender, chosen["prometheus"])
         run.forever(sender, run.showing(watching, lang), chosen["every"], once=chosen["once"])
-        if chosen["once"] and any(episode.severity in run.RANKS for episode in watching.kept.episodes.open):
+        if chosen["once"] and any(RANK[each.severity] > RANK["notice"] for each in watching.kept.episodes.open):
             sys.exit(CONDITION)
 
 

@@ -11,11 +11,11 @@ from typing import Final
 import attrs
 import click
 
-from kit.evidence.files import walk
+from kit.evidence.files import open_raw, walk
+from kit.formats import queues
 from kit.i18n import Lang, labels
 from kit.live_lab.scenario import Scenario
 from kit.rocketmq import names
-from kit.watch.lag import Lags
 
 PLAIN_EVERY: Final = 5.0
 """Seconds between two lines."""
@@ -43,7 +43,6 @@ class Probe:
     def __init__(self, store: Path, logs: Path, clients: list[Path]) -> None:
         self.store, self.logs, self.clients = store, logs, clients
         self.began = time.monotonic()
-        self._queues = Lags(store, {})
         self._at: dict[Path, tuple[int, int]] = {}
         self._errors: Counter[str] = Counter()
 
@@ -53,10 +52,10 @@ class Probe:
         for folder in self.clients:
             for path in sorted(folder.rglob("*.log")):
                 self._follow(path, "client")
-        self._queues.look()
         counts: Counter[str] = Counter()
-        for (topic, _), end in self._queues.ends.items():
-            counts[topic] += end
+        for path in self.store.glob("consumequeue/*/*/*"):
+            with contextlib.suppress(OSError), open_raw(path) as stream:
+                counts[path.parts[-3]] += queues.used(stream, str(path), 0) // queues.PLAIN.itemsize
         real = sum(n for topic, n in counts.items() if topic not in names.SYSTEM_TOPICS and not topic.startswith("%"))
         stored = {
             "half": counts[names.HALF_TOPIC], "schedule": counts[names.SCHEDULE_TOPIC],

@@ -23,8 +23,6 @@ from kit.formats.logs import known_texts
 from kit.i18n import Lang, T, labels
 from kit.inventory.model import Ref
 
-SAVED: Final = "consumer-offset-saved"
-"""What consumers print when they save an offset: no sign of anything, but `lag` needs it."""
 LATE: Final = 120.0
 """How many seconds an entry's time may be before it is read; beyond that the time of reading counts."""
 QUARTER: Final = 900
@@ -66,7 +64,7 @@ class Moment:
 @cache
 def watched() -> dict[str, tuple[Alert, ...]]:
     """Return the rules of each sign, also of those that others require."""
-    by_sign: dict[str, tuple[Alert, ...]] = {SAVED: ()}
+    by_sign: dict[str, tuple[Alert, ...]] = {}
     for rule in rules():
         for sign in filter(None, (rule.sign, rule.also)):
             by_sign[sign] = (*by_sign.get(sign, ()), rule)
@@ -78,7 +76,7 @@ def of_entries(batch: pa.RecordBatch, moment: Moment) -> Iterator[Sign]:
     for texts in known_texts.printed(_timed(batch, "ts", moment), ENTRY_COLUMNS):
         for sign in filter(watched().__contains__, pc.unique(texts["event"]).to_pylist()):
             own = pa.table(texts.select([*ENTRY_COLUMNS, "values"])).filter(pc.equal(texts["event"], sign))
-            if sign == SAVED or any(rule.needs_values for rule in watched()[sign]):
+            if any(rule.needs_values for rule in watched()[sign]):
                 for row in own.slice(0, VALUED).to_pylist():
                     values = {"thread": row["thread"], "file": row["file"], **_plain(row["values"] or ())}
                     yield Sign(sign, row["second"], 1, _line(row), values, frozenset(row["events"]))
@@ -140,6 +138,7 @@ WORSE: Final = 10
 MOST: Final = 2_000
 """Most places kept where nothing rings; beyond that those quiet for longest are forgotten."""
 RANK: Final = {"": 0, "notice": 1, "warning": 2, "critical": 3}
+"""What needs attention is more than a notice."""
 
 
 class Tally(msgspec.Struct):
@@ -236,11 +235,10 @@ class Episode(msgspec.Struct):
         """How many seconds without a sign it lasts; that an occurrence made others harmless is not forgotten."""
         return CLEAR if self.id else math.inf if any(t.cleared for t in self.tallies.values()) else 4 * CLEAR
 
-    def alert(self, state: str, rule: str, now: float, lang: Lang, full_in: float | None) -> dict[str, Any]:
+    def alert(self, state: str, rule: str, now: float, lang: Lang) -> dict[str, Any]:
         """Return an alert: {id, time, state, cause, severity, step, summary, evidence, figures}.
 
-        `id` is the same for one moment of one episode, however often it is sent; `full_in`: seconds until the disk of
-        the store is full, None if it is not filling.
+        `id` is the same for one moment of one episode, however often it is sent.
         """
         alerts = (each for each in rules() if each.name == rule)
         alert = next(alerts, Alert("", T(self.cause, self.cause)))  # the state may be of a kit with other rules
@@ -248,12 +246,9 @@ class Episode(msgspec.Struct):
         doubling = None
         if alert.grows and len(self.marks) > 3 and self.marks[-1] > self.marks[-2]:
             doubling = round(self.marks[-1] - self.marks[-2], 1)
-        full = None
-        if full_in is not None and (alert.grows or self.cause == "disk-full"):
-            full = max(1, round(full_in / 60))
         summary = TEXTS["cleared" if state == "cleared" else "rings"].say(
             says=alert.says.in_(lang).rstrip(".。"), place=self.place or None, quiet=int(CLEAR // 60),
-            worse=self.count if state == "worse" else None, doubling=doubling, full=full,
+            worse=self.count if state == "worse" else None, doubling=doubling,
         )  # fmt: skip
         return {
             "id": f"{self.id}-{state}-{self.count}",
@@ -264,12 +259,7 @@ class Episode(msgspec.Struct):
             "step": alert.step,
             "summary": summary.render(lang),
             "evidence": [first, *([ref] if ref != first else [])],
-            "figures": {
-                "counts": self.counts,
-                "since": _utc(self.marks[0]),
-                "doubling_seconds": doubling,
-                "disk_full_seconds": None if full_in is None else round(full_in),
-            },
+            "figures": {"counts": self.counts, "since": _utc(self.marks[0]), "doubling_seconds": doubling},
         }
 
 
@@ -283,9 +273,7 @@ class Episodes(msgspec.Struct, forbid_unknown_fields=True):
     def open(self) -> list[Episode]:
         return [each for each in self.places.values() if each.id]
 
-    def feed(
-        self, signs: Iterable[Sign], now: float, lang: Lang = "en", full_in: float | None = None
-    ) -> list[dict[str, Any]]:
+    def feed(self, signs: Iterable[Sign], now: float, lang: Lang = "en") -> list[dict[str, Any]]:
         """Count signs and return the alerts due now."""
         touched: dict[tuple[str, str], tuple[Episode, Alert]] = {}
         for sign in sorted(signs, key=lambda each: each.at):
@@ -302,9 +290,9 @@ class Episodes(msgspec.Struct, forbid_unknown_fields=True):
                 if not episode.id:
                     self.began += 1
                     episode.id, episode.rule = f"{rule.cause}-{int(now)}-{self.began}", rule.name
-                alerts.append(episode.alert(state, rule.name, now, lang, full_in))
+                alerts.append(episode.alert(state, rule.name, now, lang))
         over = {key: each for key, each in self.places.items() if now - each.last >= each.lasts}
-        alerts += [each.alert("cleared", each.rule, now, lang, full_in) for each in over.values() if each.id]
+        alerts += [each.alert("cleared", each.rule, now, lang) for each in over.values() if each.id]
         quiet = sorted((each.last, key) for key, each in self.places.items() if not each.id)
         for key in {*over, *(key for _, key in quiet[:-MOST])}:
             del self.places[key]

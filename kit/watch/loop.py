@@ -27,21 +27,12 @@ from kit.spark.sources import plain
 from kit.watch import episodes, following
 from kit.watch.episodes import RECORD_COLUMNS, Episodes, Moment, Sign
 from kit.watch.following import STORES, Place
-from kit.watch.lag import Followed, Lags
 
 STEP: Final = 8 << 20
 """Most bytes of logs, and of stores, that one step reads: a burst of any size takes no more memory than that."""
 WANTED: Final = Wanted(RECORD_COLUMNS)
-REFUSES: Final = 0.90
-"""Disk usage from which a broker refuses messages (store/DefaultMessageStore.CleanCommitLogService)."""
 NEAR: Final = 0.85
-"""Disk usage from which it deletes files early (diskSpaceCleanForciblyRatio)."""
-SOON: Final = 1800.0
-"""A disk that will be full within this many seconds is reported."""
-RATE: Final = 60.0
-"""Seconds over which the growth of disk usage is measured."""
-SHOWN: Final = 86_400.0
-"""Most seconds until a disk is full that are worth a figure."""
+"""Disk usage from which a broker deletes files early (diskSpaceCleanForciblyRatio); at 0.90 it refuses messages."""
 
 
 class WatchState(msgspec.Struct, forbid_unknown_fields=True):
@@ -49,7 +40,6 @@ class WatchState(msgspec.Struct, forbid_unknown_fields=True):
 
     places: following.State = {}
     episodes: Episodes = msgspec.field(default_factory=Episodes)
-    lags: dict[str, dict[str, Followed]] = {}
     time: float = 0.0
     untold: list[dict[str, Any]] = []
 
@@ -63,9 +53,7 @@ class Figures:
     behind: bool = False
     signs: Counter[str] = attrs.field(factory=Counter)
     stages: Counter[str] = attrs.field(factory=Counter)
-    lag: dict[tuple[str, str], int] = attrs.field(factory=dict)
     free: dict[str, int] = attrs.field(factory=dict)
-    full_in: float | None = None
     seconds: float = 0.0
     unread: dict[str, Refused] = attrs.field(factory=dict)
     """Files that could not be processed, by name."""
@@ -84,12 +72,6 @@ class Watch:
     """Folder → bytes of its disk: all, used, free."""
     options: Options = attrs.field(factory=lambda: Options(events=True))
     figures: Figures = attrs.field(factory=Figures)
-    lags: list[Lags] = attrs.field(init=False)
-    _free: dict[int, list[tuple[float, int]]] = attrs.field(init=False, factory=dict)
-    """By root: times and free bytes of its disk."""
-
-    def __attrs_post_init__(self) -> None:
-        self.lags = [Lags(root, self.kept.lags.setdefault(str(root), {})) for root in self.roots]
 
     def step(self) -> list[dict[str, Any]]:
         """Read what is new and return its alerts, which `kept` lists as unsent. Save `kept` before sending them."""
@@ -99,14 +81,10 @@ class Watch:
         read, since = figures.read, 0.0 if kept.time else self.since
         kept.places = following.step(self.roots, kept.places, now, most=STEP, since=since)
         new = [sign for place in kept.places.values() if place.is_new for sign in self._signs(place, moment)]
-        for lags in self.lags:
-            lags.look()
-            new += lags.signs(now)
-            figures.lag |= lags.present()
         new += self._disks(now)
         for sign in new:
             figures.signs[sign.name] += sign.count
-        alerts = kept.episodes.feed(new, now, self.lang, figures.full_in)
+        alerts = kept.episodes.feed(new, now, self.lang)
         kept.untold += alerts
         figures.seconds = time.monotonic() - began
         figures.behind = figures.read - read > STEP // 2
@@ -129,31 +107,20 @@ class Watch:
                     yield from episodes.of_records(batch, moment)
                     continue
                 figures.entries += batch.num_rows
-                for sign in episodes.of_entries(batch, moment):
-                    if sign.name == episodes.SAVED:
-                        self.lags[place.root].printed(sign)
-                    else:
-                        yield sign
+                yield from episodes.of_entries(batch, moment)
         except Exception as error:
             figures.unread.setdefault(place.name, refusal(place.name, error))
 
     def _disks(self, now: float) -> Iterator[Sign]:
-        """Measure the disks of stores; yield a sign for each that is nearly full, or will be soon."""
-        ends = [SHOWN]
+        """Measure the disks of stores; yield a sign for each that is nearly full."""
         for root in sorted({each.root for each in self.kept.places.values() if each.kind in STORES and not each.gone}):
             folder = self.roots[root]
             with contextlib.suppress(OSError):
                 size, _, free = self.disk(folder)
                 self.figures.free[str(folder)] = free
-                times = self._free[root] = [each for each in self._free.get(root, ()) if each[0] > now - RATE - 1]
-                times.append((now, free))
-                began, before = times[0]
-                rate = (before - free) / (now - began) if now - began >= RATE / 2 else 0.0
-                ends.append(max(0.0, free - size * (1 - REFUSES)) / rate if rate > 0 else math.inf)
-                if free <= size * (1 - NEAR) or ends[-1] < SOON:
+                if free <= size * (1 - NEAR):
                     ref = Ref(str(folder), text=f"{folder}: {100 * (1 - free / max(1, size)):.1f}%")
                     yield Sign(DISK_FULL, int(now), 1, ref, {"path": str(folder), "thread": None})
-        self.figures.full_in = min(ends) if min(ends) < SHOWN else None
 
 
 def new_rows(root: Path, place: Place, options: Options) -> Iterator[pa.RecordBatch]:

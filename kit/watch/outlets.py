@@ -123,15 +123,12 @@ class Collector(registry.Collector):
         """Yield each figure: its kind, name and meaning, its labels, and its values by label."""
         figures, episodes = self.watch.figures, self.watch.kept.episodes.open
         rings = {(each.cause, each.severity, " ".join(each.place)): 1 for each in episodes}
-        full = {} if figures.full_in is None else {(): figures.full_in}
         counter, gauge = CounterMetricFamily, GaugeMetricFamily
         rows: list[tuple[Any, str, str, list[str], Mapping[Any, float]]] = [
             (counter, "signs", "Signs seen: known log texts, stages of records.", ["sign"], figures.signs),
             (counter, "records", "Records read, by what they are.", ["stage"], figures.stages),
             (gauge, "alert", "1 while an episode lasts.", ["cause", "severity", "place"], rings),
-            (gauge, "lag_messages", "Messages a group is behind.", ["group", "topic"], figures.lag),
             (gauge, "disk_free_bytes", "Bytes free on the disk of a store.", ["path"], figures.free),
-            (gauge, "disk_full_seconds", "Seconds until the disk is full.", [], full),
             (counter, "entries", "Log entries read.", [], {(): figures.entries}),
             (counter, "read_bytes", "Bytes read.", [], {(): figures.read}),
             (gauge, "step_seconds", "Seconds the last step took.", [], {(): figures.seconds}),
@@ -153,7 +150,4 @@ def serve_figures(watch: Watch, port: int, address: str = LOOPBACK) -> int:
 
 def write_figures(watch: Watch, path: Path) -> None:
     """Write the figures to a file, completely or not at all."""
-    try:
-        write_to_textfile(str(path), Collector(watch))
-    except OSError as error:
-        raise type(error)(error.errno, error.strerror, str(path)) from None
+    write_to_textfile(str(path), Collector(watch))

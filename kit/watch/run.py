@@ -26,13 +26,10 @@ from kit.causes.alerts import STAGE
 from kit.evidence import disk
 from kit.evidence.workspace import default_base
 from kit.i18n import Lang, labels, printable
-from kit.rocketmq.catalogue import PROBLEM
 from kit.watch.loop import Watch, WatchState
 from kit.watch.outlets import Outlet
 
 NICE: Final = 10
-RANKS: Final = ("warning", "critical")
-"""Severities of an episode that needs attention."""
 TEXTS: Final = labels("watch")["run"]
 MOST_LATE: Final = 1000
 """Most alerts kept for an outlet that cannot take them."""
@@ -160,12 +157,8 @@ def forever(sender: Sender, show: Callable[[list[dict[str, Any]]], None], every:
 VIEW: Final = labels("watch")["view"]
 PRINT_EVERY: Final = 10.0
 """Seconds between two lines of figures."""
-COUNTED: Final = {
-    "half": ("stage:half", "stage:check-back"), "leaked": ("stage:leaked",), "dead": ("stage:dlq",), "retries": ("stage:retry",),
-    "put_back": ("put-back-failed", "message-size-exceeded"), "unanswered": ("check-channel-null", "producer-table-empty"),
-    "discarded": ("check-discard",), "refused": ("flow-control",),
-}  # fmt: skip
-"""Figures of the line: the signs and the stages of records that they count."""
+COMMONEST: Final = 8
+"""How many stages of records and signs a line counts."""
 
 
 def alert_line(alert: dict[str, Any], lang: Lang) -> str:
@@ -175,18 +168,18 @@ def alert_line(alert: dict[str, Any], lang: Lang) -> str:
 
 
 def line(watch: Watch, lang: Lang) -> str:
+    """Return a line of figures: stages of records and signs by their own names, then what the watch itself did."""
     figures = watch.figures
-    seen = figures.signs | Counter({STAGE + stage: count for stage, count in figures.stages.items()})
-    counts = {name: sum(seen[each] for each in signs) for name, signs in COUNTED.items()} | {
-        "lag": max(figures.lag.values(), default=0),
-        "problems": sum(n for name, n in seen.items() if name.startswith(PROBLEM)),
+    seen = figures.stages + Counter({name: n for name, n in figures.signs.items() if not name.startswith(STAGE)})
+    counts = {
         "read": figures.read >> 20,
         "unread": len(figures.unread),
         "skipped": sum(place.skipped for place in watch.kept.places.values()),
         "open": len(watch.kept.episodes.open),
     }
     moment = dt.datetime.fromtimestamp(watch.clock(), dt.UTC).strftime("%H:%M:%S")
-    parts = [f"{VIEW[name].in_(lang)} {n:,}" for name, n in counts.items() if n or name == "open"]
+    parts = [f"{name} {n:,}" for name, n in seen.most_common(COMMONEST)]
+    parts += [f"{VIEW[name].in_(lang)} {n:,}" for name, n in counts.items() if n or name == "open"]
     return f"{moment} " + " · ".join(parts)
 
 

@@ -14,11 +14,11 @@ from processes import typed
 from stores import Record, store
 from table import rows_of
 
-from kit.causes.alerts import DISK_FULL, LAG_GROWS, QUEUE_STANDS, STAGE, rules
+from kit.causes.alerts import DISK_FULL, STAGE, rules
 from kit.inventory.model import Ref
 from kit.rocketmq import stages
 from kit.rocketmq.catalogue import EVENTS, PROBLEM
-from kit.watch import lag, loop, outlets, run
+from kit.watch import loop, outlets, run
 from kit.watch.episodes import CLEAR, Episodes, Sign
 from kit.watch.loop import Watch
 from kit.watch.outlets import capture
@@ -42,13 +42,13 @@ def sign(name, at, count=1, **values):
 
 def test_every_rule_is_about_something_that_readers_find():
     known = {STAGE + value for name, value in vars(stages).items() if name.isupper() and isinstance(value, str)}
-    known |= {LAG_GROWS, QUEUE_STANDS, DISK_FULL, *EVENTS}
+    known |= {DISK_FULL, *EVENTS}
     for rule in rules():
         if not rule.sign.startswith(PROBLEM):
             assert rule.sign in known, rule
             assert rule.step, rule
         values = {*EVENTS[rule.sign].groups} if rule.sign in EVENTS else set()
-        plain = {re.sub(r"_\d+$", "", name) for name in values} | {"file", "group", "topic", "queue_id", "path"}
+        plain = {re.sub(r"_\d+$", "", name) for name in values} | {"file", "group", "path"}
         assert {*rule.by, *filter(None, [rule.differ])} <= plain, rule
     names = [rule.name for rule in rules()]
     assert len(names) == len(set(names))
@@ -74,32 +74,6 @@ def test_what_rings_of_signs(row):
         rings = episodes.feed(found, BEGIN + at)
         assert [[ring["state"], ring["cause"]] for ring in rings] == [each[:2] for each in told]
         assert all(words in ring["summary"] for ring, (_, _, *said) in zip(rings, told, strict=True) for words in said)
-
-
-@pytest.mark.parametrize(("lags", "grows"), rows_of(__file__, "lags"))
-def test_lag_that_grows_for_a_minute_is_a_backlog_and_a_burst_is_none(lags, grows):
-    """Looks every five seconds at queues whose offsets advance by 10, `lags` behind their ends."""
-    queues = lambda n, each: {q: (10 * n, 10 * n + behind) for q, behind in enumerate(each)}  # noqa: E731
-    assert lag.grows([(5.0 * n, queues(n, each)) for n, each in enumerate(lags)]) == (tuple(grows) if grows else None)
-
-
-@pytest.mark.parametrize(("standing", "told"), [([2], [2]), ([1, 2], []), ([], [])])
-def test_one_queue_that_stands_is_told_and_half_of_them_are_not(standing, told):
-    each = [(n, {q: 64 if q in standing else 100 * n for q in range(4)}) for n in range(1, 10)]
-    assert lag.stalled([(5.0 * n, {q: (at, 100 * n + 9) for q, at in offsets.items()}) for n, offsets in each]) == told
-
-
-def test_the_end_of_a_queue_is_in_its_last_file_also_of_a_store_that_began_anew(tmp_path):
-    queue, unit = tmp_path / "consumequeue" / "orders" / "0", bytes(8) + (300).to_bytes(4) + bytes(8)
-    put(queue / f"{0:020}", unit * 30)
-    last = put(queue / f"{600:020}", unit * 7 + bytes(20 * 23))
-    lags = lag.Lags(tmp_path, {})
-    lags.look()
-    assert lags.ends == {("orders", 0): 37}
-    last.unlink()
-    put(queue / f"{0:020}", unit * 3 + bytes(540))
-    lags.look()
-    assert lags.ends == {("orders", 0): 3}
 
 
 def whole_run(folder, kill, moment):
@@ -349,24 +323,18 @@ def test_a_file_that_breaks_is_named_and_the_others_go_on(tmp_path, monkeypatch,
     assert seen.figures.entries > 0 and list(seen.figures.unread) == ["bad.log"]
 
 
-def test_a_disk_that_fills_up_rings_before_it_is_full_each_disk_by_itself(tmp_path):
+def test_a_disk_that_is_nearly_full_rings_before_the_broker_refuses_each_disk_by_itself(tmp_path):
     roots = [tmp_path / name for name in ("a", "b")]
     for root in roots:
         put(root / "commitlog" / f"{0:020d}", store([Record(topic=b"orders", body=b"x")], end=bytes(4096)).data)
-    free, clock = {"a": 900.0, "b": 500.0}, Clock(BEGIN)
-    seen = Watch(roots, clock=clock, disk=lambda root: (1000, 0, int(free[root.name])))
-    alerts = []
-    for step in range(100):
-        alerts += seen.step()
-        clock.now += 2
-        if step < 40:
-            assert (alerts, seen.figures.full_in) == ([], None)
-        else:
-            free["b"] -= 1  # half a unit a second; 400 units are left until 90%
-    (alert,) = alerts
+    free, clock = {"a": 900, "b": 151}, Clock(BEGIN)
+    seen = Watch(roots, clock=clock, disk=lambda root: (1000, 0, free[root.name]))
+    assert seen.step() == []
+    free["b"] -= 1  # a broker refuses at 90%
+    clock.now += 2
+    (alert,) = seen.step()
     assert (alert["cause"], alert["severity"]) == ("disk-full", "critical")
-    assert 700 <= alert["figures"]["disk_full_seconds"] <= 1800
-    assert seen.figures.free == {str(roots[0]): 900, str(roots[1]): 441}
+    assert seen.figures.free == {str(roots[0]): 900, str(roots[1]): 150}
 
 
 @pytest.mark.seconds
