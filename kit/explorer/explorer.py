@@ -111,10 +111,6 @@ class Explorer:
         named = rows.assign(file=[each.rpartition("!/")[2] for each in where], ts=at)[list(heads)]
         return Table(named, LABELS["captions"][part], heads, self.lang, len(rows) or 1, references=references)
 
-    def follow(self, draw: Callable[[], Chart | Table]) -> Any:
-        """Return what a function shows, anew after each selection; without widgets what it shows now."""
-        return self.widget.follow(draw) if self.interactive else draw()
-
     @functools.cached_property
     def widget(self) -> "View":
         """The widget itself: its charts, menus and chips set `selection`, and follow it."""
@@ -236,13 +232,6 @@ class View(ipywidgets.VBox):
         return ipywidgets.HBox([self.search, *menus], layout={"flex_flow": "row wrap"})
 
     # --- charts -------------------------------------------------------------------------------------------------------
-
-    def follow(self, draw: Callable[[], Chart | Table]) -> Any:
-        """Return a place for what a cell shows, which follows the selection too."""
-        with self._drawing:
-            place = self._drawn(draw)
-            self._follow[-1]()
-        return standing(place, place.outputs)
 
     def _drawn(self, draw: Callable[[], Chart | Table]) -> Any:
         """Return a place for a chart, drawn anew whenever the selection changes."""

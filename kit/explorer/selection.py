@@ -91,10 +91,6 @@ class Selection:
         fields = {"text": self.text} if self.text else {}
         return times | {name: list(values) for name in VALUES if (values := getattr(self, name))} | fields
 
-    def options(self) -> dict[str, str]:
-        """Return the times as options of a case or a command: `kit.open_case(…, **options)`."""
-        return {name: value for name, value in self.as_dict().items() if name in ("since", "until")}
-
     def mask(self, frame: pd.DataFrame) -> np.ndarray:
         """Return which rows of any table are selected: by their first time, if they have any, and by fields' columns."""
         chosen = pd.Series(True, index=frame.index)

@@ -1,5 +1,5 @@
-"""Many incidents, each a findings.json, as tables: an overview, what was known before, which resemble each other and
-why; and as an index page over their reports: offline, searchable, one card for each.
+"""Many incidents, each a findings.json, as tables: an overview, which resemble each other and why; and as an index page
+over their reports: offline, searchable, one card for each.
 
 The likeness is the shared weight of traits by the weight of all (a weighted Jaccard index): 1 for the same findings.
 """
@@ -168,19 +168,6 @@ class History:
         names = [one.name for one in self.incidents]
         raise KeyError(SAYS["no_such"].say(name=name, names=names).render(self.lang))
 
-    @cached_property
-    def findings(self) -> pd.DataFrame:
-        """What is confirmed or suspected: incident (number), began, name, cause (title), slug, verdict, kind, root."""
-        rows = [
-            (n, one.began, one.name, f.get("title") or slug, slug, f["verdict"], f.get("kind"), slug in one.root_causes)
-            for n, one in enumerate(self.incidents)
-            for f in one.with_verdict()
-            for slug in [f["cause"]]
-        ]
-        columns = ["incident", "began", "name", "cause", "slug", "verdict", "kind", "root"]
-        frame = pd.DataFrame(rows, columns=pd.Index(columns)).astype({"cause": str})
-        return frame.assign(began=pd.to_datetime(frame["began"], utc=True, errors="coerce"))
-
     def likeness(self, name: str) -> pd.DataFrame:
         """Return the incidents that resemble this one, most similar first: name, began, likeness, why."""
         one, rows = self.incident(name), []
@@ -204,19 +191,15 @@ class History:
         return self._table(pd.DataFrame(rows, columns=pd.Index(columns)), SAYS["overview"])
 
     def chart(self) -> Chart:
-        return overview.occurrences(self.findings[self.findings["kind"] == "root_cause"], self.lang)
-
-    def known_before(self) -> Table:
-        """Return the confirmed root causes that an earlier incident had, suspected or had as a hazard."""
-        roots = self.findings[self.findings["root"].astype(bool)]
-        both = roots.merge(self.findings, on="slug", suffixes=("", "_then")).query("incident_then < incident")
-        both = both[both["began"].notna() | both["began_then"].notna()]
-        traits = [one.traits for one in self.incidents]
-        pairs = zip(both["incident"], both["incident_then"], strict=True)
-        same = [", ".join(_of_kind("name", traits[a] & traits[b])[:NAMES_SHOWN]) for a, b in pairs]
-        known = [compare.VERDICTS[verdict].render(self.lang) for verdict in both["verdict_then"]]
-        table = both.assign(cause=both["slug"], earlier=both["name_then"], known_as=known, same=same)
-        return self._table(table[["began", "name", "cause", "earlier", "known_as", "same"]], SAYS["before"])
+        rows = [
+            (one.began, one.name, str(f.get("title") or f["cause"]), f["verdict"])
+            for one in self.incidents
+            for f in one.with_verdict()
+            if f.get("kind") == "root_cause"
+        ]
+        frame = pd.DataFrame(rows, columns=pd.Index(["began", "name", "cause", "verdict"]))
+        began = pd.to_datetime(frame["began"], utc=True, errors="coerce")
+        return overview.occurrences(frame.assign(began=began), self.lang)
 
     def alike(self, name: str = "") -> Table:
         """Return the incidents that resemble this one (default: the latest), and what they share."""

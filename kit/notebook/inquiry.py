@@ -25,7 +25,7 @@ from kit.causes import look_alikes, release_advice, results, timeline
 from kit.charts import Chart, Table, clean, overview, undrawn
 from kit.i18n import Clock, Lang, Sentence, labels, on_clock, rendered
 from kit.interrupts import Interrupts
-from kit.notebook import answers, notes, places, prose
+from kit.notebook import answers, places, prose
 from kit.notebook.walks import NOTHING, Stop
 from kit.report.labels import HOLDS, PAGE, VERDICTS, ranked, requests
 from kit.tables import frames
@@ -46,8 +46,6 @@ COMMON: Final = (
 ROWS: Final = 10
 MOST: Final = 20_000
 """Rows of an answer that are fetched; a picture draws fewer."""
-MOST_REFERENCES: Final = 3
-"""How many references of a step a note keeps; the step has the others."""
 
 
 def locate(evidence: str | Path) -> Path:
@@ -88,8 +86,6 @@ class Inquiry:
     findings: Mapping[str, Any]
     lang: Lang
     interactive: bool
-    notes: str | Path = notes.DEFAULT
-    """The file to which `note` appends."""
 
     def finding(self, cause: str) -> Mapping[str, Any]:
         """Return the finding of a cause as in findings.json."""
@@ -294,33 +290,6 @@ class Inquiry:
     def trace(self, id: str) -> Any:  # noqa: A002 - as in `kit.trace`
         return self._linked(places.traced(self.case, id))
 
-    def note(self, text: str, about: Any = None, who: str = "") -> Table:
-        """Add a hypothesis to the notes and return all of them. `about`: a reference as `place` takes it, a step as
-        (cause, id), or an explorer's selection. Raise `BadReference` if it leads nowhere, `WorkspaceInside`,
-        `BadNotes`.
-        """
-        subject, references = self._about(about)
-        hypothesis = {"what": text, "who": who, "about": subject, "references": references}
-        return notes.append(Path(self.notes), self.case.path, hypothesis, self.lang)
-
-    def _about(self, about: Any) -> tuple[str, list[str]]:
-        """Return the subject of a note as a text, and the references it keeps. Raise `BadReference`, `NoSuchCause`."""
-        if about is None:
-            return "", []
-        if hasattr(about, "as_dict"):  # a selection of the explorer
-            return notes.text(about.as_dict()), []
-        if isinstance(about, tuple) and isinstance(about[-1], str):
-            cause, id_ = about
-            step = next((step for step in self.finding(cause)["steps"] if step.get("id") == id_), None)
-            if step is None:
-                problem = notes.MESSAGES["no_step"].say(cause=cause, id=id_)
-                raise places.BadReference(problem.render(self.lang))
-            return f"{cause}: {step['claim']}", [places.spelled(ref) for ref in step["evidence"][:MOST_REFERENCES]]
-        ref = places.known(self.case, places.reference(about))
-        table = places.place(self.case, ref).tables[0]
-        subject = self.case.line(ref["file"], int(ref["line"])) if ref.get("line") else str(table.caption)
-        return subject, [places.spelled(ref)]
-
     def _linked(self, shown: Table | places.View) -> Any:
         """Return what can be clicked of a table with references, a place or a life, if interactive."""
         clickable = self.interactive and (isinstance(shown, places.View) or any(shown.references))
@@ -341,13 +310,11 @@ def start(
     lang: Lang = "en",
     interactive: bool = True,
     options: Mapping[str, Any] | None = None,
-    notes: str | Path = notes.DEFAULT,
     book: str | None = "",
 ) -> Inquiry:
     """Open and triage the evidence; results already in the workspace are reused, without Spark.
 
     `workspace`: empty for the user's cache folder. `options` as on the command line (`{"tz_app": "Asia/Shanghai"}`).
-    `notes`: the YAML file to which `Inquiry.note` appends; it is not created before.
     `book`: the kit's notebook this is, whose text is then said in `lang`; None: somebody else has seen to that.
     """
     import kit
@@ -358,7 +325,7 @@ def start(
     chosen = {"lang": lang, **(options or {})}
     case = kit.open_case(locate(evidence), workspace or None, **chosen)
     with watched(case, lang, interactive):
-        return Inquiry(case, kit.triage(case), lang, interactive, notes)
+        return Inquiry(case, kit.triage(case), lang, interactive)
 
 
 @contextlib.contextmanager

@@ -1,27 +1,20 @@
-"""A team's notes on an incident: one small YAML file, read as plain text. Notebooks append further YAML documents.
+"""A team's notes on an incident: one small YAML file, read as plain text.
 
 Every scalar is a string (`22:34` is a time here, not YAML's base-60 number).
 """
 
 import datetime as dt
-import fcntl
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import attrs
-import pandas as pd
 import yaml
 
-from kit.charts import Table
-from kit.evidence import workspace as ws
 from kit.formats import printed_times
 from kit.i18n import Lang, labels
-from kit.notebook.answers import HEADS
 
-DEFAULT: Final = "out/postmortem-notes.yaml"
-"""Default file for notes, where the postmortem notebook looks for them."""
 MOST_BYTES: Final = 1 << 20
 YEARS: Final = range(1971, 2200)
 """Plausible years of an incident: others are typing errors."""
@@ -31,7 +24,6 @@ TABLES: Final[dict[str, tuple[str, ...]]] = {
     "timeline": ("time", "what", "who"),
     "decisions": ("time", "what", "why", "who"),
     "actions": ("what", "owner", "due", "kind", "ticket"),
-    "hypotheses": ("time", "what", "who", "about", "references"),
 }
 MESSAGES: Final = labels("notebook")["notes"]
 
@@ -89,9 +81,9 @@ def read(path: str | Path, lang: Lang = "en") -> Notes:
         if len(raw) > MOST_BYTES:
             why = MESSAGES["too_large"].say(most=MOST_BYTES)
         else:
-            documents = list(yaml.load_all(raw.decode("utf-8-sig"), _Plain))
-            if all(isinstance(document, Mapping) or document in (None, "") for document in documents):
-                return _sections(where, documents)
+            document = yaml.load(raw.decode("utf-8-sig"), _Plain) or {}
+            if isinstance(document, Mapping):
+                return _sections(where, document)
             why = MESSAGES["not_notes"].say()
     except UnicodeDecodeError:
         why = MESSAGES["not_text"].say()
@@ -105,12 +97,11 @@ def read(path: str | Path, lang: Lang = "en") -> Notes:
     raise BadNotes(MESSAGES["bad_file"].say(path=str(where), why=why).render(lang))
 
 
-def _sections(path: Path, documents: list[Any]) -> Notes:
-    """Join the sections of all documents: of texts the first that is not empty."""
-    sections: dict[Any, list[Any]] = {}
-    for name, value in (each for document in documents for each in (document or {}).items()):
-        items = value if isinstance(value, list) else [value]
-        sections.setdefault(name, []).extend(item for item in items if item not in (None, ""))
+def _sections(path: Path, document: Mapping[Any, Any]) -> Notes:
+    sections = {
+        name: [item for item in (value if isinstance(value, list) else [value]) if item not in (None, "")]
+        for name, value in document.items()
+    }
     rows = {name: [_row(item, columns) for item in sections.get(name, ())] for name, columns in TABLES.items()}
     return Notes(
         path,
@@ -148,22 +139,3 @@ def moment(text: str, zone: dt.tzinfo, day: dt.date | None = None) -> dt.datetim
     except OverflowError:
         return None
     return at if at and at.year in YEARS else None
-
-
-def table(written: Notes, name: str, lang: Lang) -> Table:
-    frame = pd.DataFrame(written.tables[name], columns=pd.Index(TABLES[name]))
-    return Table(frame, MESSAGES[name], HEADS | {"time": MESSAGES["noted"]}, lang, max_rows=500)
-
-
-def append(path: Path, evidence: Path, hypothesis: Mapping[str, Any], lang: Lang) -> Table:
-    """Add a hypothesis to the notes; return all. Raise `BadNotes`, `WorkspaceInside` for notes inside the evidence."""
-    ws.base(path, evidence)
-    read(path, lang)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    entry = {"time": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"), **hypothesis}
-    document = {"hypotheses": [{name: value for name, value in entry.items() if value}]}
-    with path.open("a", encoding="utf-8") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        entry = yaml.safe_dump(document, allow_unicode=True, sort_keys=False)
-        file.write(("\n" if file.tell() else "") + "---\n" + entry)
-    return table(read(path, lang), "hypotheses", lang)

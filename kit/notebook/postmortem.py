@@ -151,9 +151,6 @@ class Postmortem:
         drawn = (self.inquiry.draw(chart, name) for name, chart in wanted)
         return Answer(pd.DataFrame(), tuple(each for each in drawn if not isinstance(each, Answer)), "")
 
-    def hypotheses(self) -> Table:
-        return notes.table(self.team, "hypotheses", self.lang)
-
     def actions(self) -> Table | Answer:
         """Return the team's actions, then what the kit proposes and nobody owns yet."""
         nobody, proposed = (TEXTS[name].render(self.lang) for name in ("nobody", "proposed"))

@@ -53,10 +53,8 @@ def test_a_file_that_is_no_findings_json_is_named_and_garbage_times_give_no_time
     assert history.read(tmp_path / "g")[0][0].began is None
 
 
-def test_what_was_known_before_and_likeness_is_the_shared_weight_over_all_of_it(reports, tmp_path):
+def test_likeness_is_the_shared_weight_over_all_of_it(reports, tmp_path):
     history = kit.incidents.start(reports)
-    shown = history.known_before().frame[["name", "cause", "earlier", "known_as", "same"]]
-    assert shown.values.tolist() == [["b/second", "broker-busy", "first", "suspected", "orders"]]
     with pytest.raises(KeyError, match="b/second"):
         history.alike("nowhere")
     # Shared: the step (1) and the name (2). Beside them: confirmed (4) there, suspected (1.5) here.
@@ -73,7 +71,7 @@ def test_what_is_no_folder_is_said_and_every_table_is_empty(tmp_path, where):
         (tmp_path / where).write_text("x")
     history = kit.incidents.start(tmp_path / where)
     assert len(history.not_read().frame) == 1
-    for table in (history.overview(), history.known_before(), history.alike(), history.chart().twin):
+    for table in (history.overview(), history.alike(), history.chart().twin):
         assert table.frame.empty
 
 
