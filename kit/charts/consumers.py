@@ -1,18 +1,14 @@
-"""Consumer groups: who owned which queue when, and where offsets moved."""
+"""Consumer groups: who owned which queue when."""
 
 import posixpath
 from typing import Final
 
 import pandas as pd
 
-from kit.charts import Chart, Declared, escape
-from kit.charts.figures import segments
+from kit.charts import Chart, Declared
 from kit.i18n import Lang
 
 OWNERS = Declared.of("owners")
-MOVED = Declared.of("offsets moved")
-MOST: Final = 60
-"""Most queues drawn; the table has all."""
 REBALANCE: Final = pd.Timedelta(seconds=20)
 """How long two processes may both seem to hold a queue that changes hands."""
 
@@ -36,21 +32,3 @@ def owners(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     several = pairs["queue"][(pairs["place_x"] != pairs["place_y"]) & (both > REBALANCE)].nunique()
     values = {"several": several, "queues": bars["queue"].nunique()}
     return OWNERS.chart(known, lang, values, OWNERS.figure(bars.assign(process=short), lang))
-
-
-def moved(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart the table `offset_moves`: kind, group, topic, broker, queue_id, start, end, skipped, repeated, at."""
-    if frame.empty:
-        return MOVED.nothing(lang)
-    drawn = frame.dropna(subset=["start", "end"]).head(MOST)
-    several = drawn[["topic", "broker"]].nunique().gt(1).any()
-    names = ["topic", "broker", "queue_id"] if several else ["queue_id"]
-    queues = drawn[names].astype(str).replace("<NA>", "?").agg(" ".join, axis=1)
-    ways = ["skipped" if end > start else "repeated" for start, end in zip(drawn["start"], drawn["end"], strict=True)]
-    drawn = drawn.assign(queue=[escape(queue, 60) for queue in queues], way=ways)
-    chart = MOVED.figure(drawn, lang)
-    way = segments(drawn[["start", "queue", "end", "queue"]].itertuples(index=False, name=None), opacity=0.6)
-    chart.add_trace(way.update(line_width=4))
-    skipped, again = (int(frame[column].fillna(0).sum()) for column in ("skipped", "repeated"))
-    table = frame.reindex(columns=list(MOVED.columns))
-    return MOVED.chart(table, lang, {"queues": len(frame), "skipped": skipped, "again": again}, chart)

@@ -5,20 +5,19 @@ from typing import Any, Final
 
 import pandas as pd
 
-from kit.charts import COLUMNS, LABELS, Chart, Declared, Table, escape, figure
-from kit.charts.figures import PALETTE, segments
+from kit.charts import COLUMNS, LABELS, Chart, Declared, Table, escape
+from kit.charts.figures import segments
 from kit.i18n import Lang, labels
 from kit.rocketmq import ids
 
-ANATOMY = Declared.of("id")
 JOURNEY = Declared.of("journey")
-FUNNEL = Declared.of("retries")
 MESSAGE = Declared.of("message")
+ID: Final = LABELS["id"]
 PARTS: Final = LABELS["ids parts"]
 
 
-def anatomy(text: str, lang: Lang = "en") -> Chart:
-    """Chart the fields of one id in the order of its bytes. Raise `kit.rocketmq.ids.BadId` for an invalid id."""
+def anatomy(text: str, lang: Lang = "en") -> Table:
+    """Show the fields of one id in the order of its bytes. Raise `kit.rocketmq.ids.BadId` for an invalid id."""
     info = ids.decode(text)
     address = len(info.text) // 2 - 12
     fields: list[tuple[str, int, str]] = []
@@ -28,36 +27,21 @@ def anatomy(text: str, lang: Lang = "en") -> Chart:
     elif info.kind == "uniq":
         fields = [("ip", address, str(info.ip)), ("pid", 2, str(info.pid)), ("class loader", 4, f"{info.loader:08X}")]
         fields += [("ms since month start", 4, f"{info.millis:,}"), ("counter", 2, str(info.counter))]
-    if not fields:
-        return ANATOMY.nothing(lang)
-    frame = pd.DataFrame(fields, columns=pd.Index(["part", "size", "means"]))
-    end = frame["size"].cumsum()
-    begin = end - frame["size"]
-    spans = list(zip(begin, end, strict=True))
-    frame = frame.assign(
-        bytes=[f"{a}–{b - 1}" for a, b in spans],
-        field=[PARTS[part].render(lang) for part in frame["part"]],
-        hex=[info.text[2 * a : 2 * b] for a, b in spans],
-    )
-    written = [f"{row.hex}<br>{escape(row.field)}<br>{escape(row.means)}" for row in frame.itertuples()]
-    chart = figure(height=170, barmode="stack", showlegend=False, uniformtext={"minsize": 9, "mode": "show"})
-    for n, (size, words) in enumerate(zip(frame["size"], written, strict=True)):
-        look = {"color": PALETTE[n % len(PALETTE)], "line": {"color": "white", "width": 2}}
-        font = {"color": "white" if n < 3 else "black", "size": 12}
-        inside = {"textposition": "inside", "insidetextanchor": "middle", "textangle": 0, "textfont": font}
-        chart.add_bar(x=[size], y=[""], orientation="h", marker=look, text=[words], hoverinfo="text", **inside)
-    chart.update_xaxes(title_text=ANATOMY.columns["bytes"].render(lang), dtick=2, range=[0, len(info.text) // 2])
-    chart.update_yaxes(visible=False)
-    parts = (frame["field"] + " " + frame["means"]).tolist()
-    return ANATOMY.chart(frame, lang, {"id": info.text, "kind": ANATOMY[info.kind], "parts": parts}, chart)
+    rows, at = [], 0
+    for part, size, means in fields:
+        end = at + size
+        rows.append((f"{at}–{end - 1}", PARTS[part].render(lang), info.text[2 * at : 2 * end], means))
+        at = end
+    caption = ID["title"].say(id=info.text, kind=ID[info.kind]) if rows else ID["nothing"]
+    return Table(pd.DataFrame(rows, columns=pd.Index(["bytes", "field", "hex", "means"])), caption, COLUMNS, lang)
 
 
-def uniq_apart(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+def uniq_apart(frame: pd.DataFrame, lang: Lang = "en") -> Table:
     """Take the UNIQ_KEY of the first message of `frame` apart."""
     return anatomy(str(frame["uniq_key"].dropna().iloc[0]), lang)
 
 
-def offset_apart(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+def offset_apart(frame: pd.DataFrame, lang: Lang = "en") -> Table:
     """Take the offset id of the first copy of `frame` apart."""
     return anatomy(str(frame["offset_msg_id"].dropna().iloc[0]), lang)
 
@@ -96,7 +80,7 @@ def traced(life: dict[str, Any], lang: Lang = "en") -> Chart:
     return JOURNEY.chart(every.sort_values("at", kind="stable", ignore_index=True), lang, values, chart)
 
 
-def apart(life: dict[str, Any], lang: Lang = "en") -> Chart | Table:
+def apart(life: dict[str, Any], lang: Lang = "en") -> Table:
     """Take the message's UNIQ_KEY apart, else what was asked for; one line says why that is no id."""
     try:
         return anatomy(next(iter(life["uniq_keys"]), life["id"]).strip(), lang)
@@ -154,24 +138,3 @@ def _table(rows: Iterable[dict[str, Any]], columns: str, title: str, lang: Lang,
         return Table(pd.DataFrame(), caption, lang=lang)
     times = {name: _times(frame[name]) for name in ("store_timestamp", "time") if name in frame}
     return Table(frame.assign(**times), caption, COLUMNS | MESSAGE.columns, lang)
-
-
-def funnel(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart the table `retry_funnel`: consumer_group, level, step, messages, seconds."""
-    known = frame[frame["step"].isin(list(FUNNEL.drawing.looks))] if len(frame) else frame
-    if known.empty:
-        return FUNNEL.nothing(lang)
-    groups = known["consumer_group"].unique()[:12]
-    steps = [
-        FUNNEL[step].say(n=int(level)).render(lang) for step, level in zip(known["step"], known["level"], strict=True)
-    ]
-    lanes = [f"{str(group)[:32]} · {step}" for group, step in zip(known["consumer_group"], steps, strict=True)]
-    drawn = known.assign(lane=lanes)[known["consumer_group"].isin(groups)]
-    dead = known.assign(dead=known["messages"].where(known["step"] == "dlq", 0)).groupby("consumer_group", sort=False)
-    most = dead.agg(dead=("dead", "sum"), messages=("messages", "max")).loc[groups]
-    worst = most.sort_values(["dead", "messages"], ascending=False, kind="stable").index[0]
-    first = known[(known["consumer_group"] == worst) & (known["level"] == known["level"].min())]["messages"].max()
-    values = {"group": str(worst), "first": int(first), "dlq": int(most.loc[worst, "dead"])}
-    return FUNNEL.chart(
-        known.assign(step=steps), lang, values, FUNNEL.figure(drawn, lang).update_layout(showlegend=False)
-    )

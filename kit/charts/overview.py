@@ -78,23 +78,16 @@ LANE: Final = 50
 ABOVE: Final = {"x": 0, "xref": "paper", "xanchor": "left", "xshift": -30, "yanchor": "bottom", "yshift": 11}
 """Where the name of a lane stands."""
 
-NEAR: Final = 0.035
-"""Share of the time shown within which the numbers of two marks lie on each other, also on a phone."""
-
 
 def rows(frame: pd.DataFrame, lang: Lang = "en", titles: Mapping[str, str] | None = None) -> pd.DataFrame:
-    """Return the timeline as readers see it; `number` counts the moments that decide.
+    """Return the timeline as readers see it.
 
     `frame`: columns of `kit.causes.timeline`; `lane` may also be the slug of a cause. `titles`: what causes are called.
     """
-    decides = frame["decides"].astype(bool)
-    numbers = decides.cumsum().where(decides).astype("Int64")
+    decides = frame["decides"].astype(bool).map({True: "◆", False: ""})
     lanes = [lane_name(lane, lang, titles) for lane in frame["lane"]]
     places = [place(*each) for each in zip(frame["file"], frame["line"], frame["physical_offset"], strict=True)]
-    table = frame.assign(
-        number=numbers, what=frame[lang], lane=lanes, place=places, decides=decides.map({True: "◆", False: ""})
-    )
-    return table[list(TIMELINE.columns)]
+    return frame.assign(what=frame[lang], lane=lanes, place=places, decides=decides)[list(TIMELINE.columns)]
 
 
 def lane_name(lane: str, lang: Lang, titles: Mapping[str, str] | None = None) -> str:
@@ -119,7 +112,6 @@ def timeline(frame: pd.DataFrame, lang: Lang = "en", titles: Mapping[str, str] |
     bars = segments(lasting, line={"color": BLUE, "width": 6}, opacity=0.45)
     decides = drawn["decides"] != ""
     marks = [_marks(drawn[~decides], "circle", BLUE, 7), _marks(drawn[decides], "diamond", VERMILLION, 13)]
-    marks[1].text = _numbers(drawn[decides], (last - first) * NEAR)
     every = [trace for trace in (bars, *marks) if len(trace.x)]
     chart = figure(*every, height=70 + 44 * len(lanes), showlegend=False)
     for number, lane in enumerate(lanes):
@@ -142,21 +134,8 @@ def timeline(frame: pd.DataFrame, lang: Lang = "en", titles: Mapping[str, str] |
 
 def _marks(rows: pd.DataFrame, symbol: str, colour: str, size: int) -> go.Scatter:
     marker = {"color": colour, "symbol": symbol, "size": size, "line": {"width": 1, "color": GREY}}
-    below = {"mode": "markers+text", "textposition": "bottom center", "textfont": {"size": 11}}
     hover = {
         "customdata": [escape(what, NAME) for what in rows["what"]],
         "hovertemplate": "%{x}<br>%{customdata}<extra></extra>",
     }
-    return go.Scatter(x=rows["at"], y=rows["y"], marker=marker, **below, **hover)
-
-
-def _numbers(decisive: pd.DataFrame, near: pd.Timedelta) -> list[str]:
-    """Return what is written below each mark: its number, and those of later marks in its lane that lie on it."""
-    below = [""] * len(decisive)
-    latest: dict[int, tuple[pd.Timestamp, int]] = {}
-    for place, (at, lane, number) in enumerate(decisive[["at", "y", "number"]].itertuples(index=False, name=None)):
-        if lane in latest and at - latest[lane][0] <= near:
-            below[latest[lane][1]] += f", {number}"
-        else:
-            latest[lane], below[place] = (at, place), str(number)
-    return below
+    return go.Scatter(x=rows["at"], y=rows["y"], mode="markers", marker=marker, **hover)

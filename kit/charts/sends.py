@@ -1,4 +1,4 @@
-"""Sends: a busy broker on one time axis, failed sends, what a replica holds."""
+"""Sends: a busy broker on one time axis, failed sends."""
 
 import functools
 from typing import Final
@@ -13,7 +13,6 @@ from kit.i18n import Lang
 
 AXIS = Declared.of("busy axis")
 OUTCOME = Declared.of("failed sends")
-REPLICA = Declared.of("replica")
 KINDS: Final = figures.DRAWINGS["kinds of errors"].looks
 """Colour and pattern of each kind of error."""
 LINES: Final = figures.DRAWINGS["busy lines"].looks
@@ -89,10 +88,3 @@ def outcome(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 
 path = functools.partial(pictures.diagram, "send path")
 """Draws where sends failed: hop (sent, stored, REJECTREQUEST, cleaned, CLIENT_TIMEOUT), records."""
-
-
-def replica(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart the table `replica_seconds`: second, acknowledged, on_replica, missing."""
-    first = next((f"{second:%Y-%m-%d %H:%M:%S}" for second in frame.loc[frame["missing"] > 0, "second"]), None)
-    counts = {name: int(frame[name].sum()) for name in ("acknowledged", "missing")}
-    return REPLICA.chart(frame, lang, {**counts, "first": first})

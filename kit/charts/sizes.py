@@ -1,4 +1,4 @@
-"""Sizes against the limit: how a record grows, the room left, refused writes, the blocked half queue."""
+"""Sizes against the limit: how a record grows, the blocked half queue."""
 
 import functools
 from typing import Final
@@ -6,15 +6,12 @@ from typing import Final
 import pandas as pd
 
 from kit.charts import LABELS, Chart, Declared, pictures
-from kit.charts.figures import ORANGE, VERMILLION
+from kit.charts.figures import VERMILLION
 from kit.i18n import Lang
 
 FIELDS = Declared.of("record fields")
-NEAR = Declared.of("near the limit")
 QUEUE = Declared.of("half queue")
 STAGES: Final = LABELS["growth stages"]
-ZOOM: Final = 200
-"""How many bytes below the limit are drawn: a put-back adds 26 to about 70."""
 
 
 def fields(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
@@ -40,21 +37,6 @@ def fields(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     below = {"xref": "container", "x": 0.02, "yref": "container", "y": 0.01, "yanchor": "bottom"}
     chart.update_layout(legend=below, margin_b=130, height=230 + 56 * len(table))
     return FIELDS.chart(table, lang, values, chart)
-
-
-def near_limit(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart stored half records near the limit. `frame`: the columns of “near the limit columns”."""
-    near = frame[frame["last_size"] > frame["limit"] - ZOOM].sort_values("queue_offset", ignore_index=True)
-    if near.empty:
-        return NEAR.nothing(lang, zoom=ZOOM)
-    limit, chart = int(near["limit"].iloc[0]), NEAR.figure(near, lang)
-    words = f"{NEAR.columns['limit'].render(lang)} {limit:,}"
-    chart.add_hline(y=limit, line={"color": VERMILLION, "width": 2, "dash": "dash"}, annotation_text=words)
-    grows = int((near["last_size"] - near["store_size"]).max())
-    chart.add_hrect(y0=limit - grows, y1=limit, fillcolor=ORANGE, opacity=0.2, line_width=0, layer="below")
-    chart.update_xaxes(tickformat=",d").update_yaxes(tickformat=",d")
-    counts = near["fate"].value_counts()
-    return NEAR.chart(near, lang, {fate: int(counts.get(fate, 0)) for fate in NEAR.drawing.looks}, chart)
 
 
 def half_queue(frame: pd.DataFrame, lang: Lang = "en") -> Chart:

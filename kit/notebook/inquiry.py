@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import re
 import signal
 import sys
 import threading
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
 
 TEXTS: Final = labels("notebook")["inquiry"]
 VIEWS: Final = labels("notebook")["answers"]
-READ: Final = labels("notebook")["answers read"]
-"""What a row is of the tables that notebooks name."""
+_ROW: Final = re.compile(r"-- One row per ([^:.(]+)")
+"""What a query says that a row of it is."""
 COMMON: Final = (
     "records", "originals", "ops", "transactions", "leaked_records", "events", "entries", "deliveries", "rows", "sends", "offsets", "configs", "metrics"
 )  # fmt: skip
@@ -156,7 +157,8 @@ class Inquiry:
         rows = []
         for name in names or COMMON:
             columns = ", ".join(self.sql(f"select * from {name} limit 0").columns)
-            rows.append((name, columns, READ[name].in_(self.lang) if name in READ else ""))
+            row = _ROW.search(catalogue()[name].text) if name in catalogue() else None
+            rows.append((name, columns, " ".join(row[1].replace("--", "").split()) if row else ""))
         heads = {name: VIEWS[name] for name in ("view", "columns", "row")}
         return Table(pd.DataFrame(rows, columns=pd.Index(list(heads))), "", heads, self.lang)
 

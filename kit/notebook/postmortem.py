@@ -10,7 +10,7 @@ import pandas as pd
 
 from kit import causes
 from kit.causes import timeline
-from kit.charts import Chart, Table, messages, overview, sends, sizes, transactions
+from kit.charts import Chart, Table, overview, sends, sizes, transactions
 from kit.charts.safe_text import clean
 from kit.evidence import workspace as ws
 from kit.formats.printed_times import iso
@@ -25,7 +25,6 @@ TEXTS: Final = labels("notebook")["postmortem"]
 CHARTS: Final[Mapping[str, tuple[str, Callable[..., Chart]]]] = {
     "half-topic-blowup": ("half_topic_growth", transactions.growth),
     "message-size-mismatch": ("half_queue", sizes.half_queue),
-    "message-identity": ("retry_funnel", messages.funnel),
     "broker-busy": ("busy_axis", sends.axis),
     "transaction-consistency": ("transaction_flow", transactions.accounting),
 }

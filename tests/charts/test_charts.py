@@ -145,9 +145,9 @@ def test_fields_stack_up_to_the_put_back_that_does_not_fit():
     assert "too many" not in sizes.fields(frames.stages(None)).reading
 
 
-def test_moments_that_decide_are_numbered_in_lanes_and_every_row_says_where():
+def test_moments_that_decide_are_marked_in_lanes_and_every_row_says_where():
     told = overview.rows(incidents.result_table("timeline"))
-    assert list(told["number"].fillna(0)) == [1, 0] and list(told["decides"]) == ["◆", ""]
+    assert list(told["decides"]) == ["◆", ""]
     assert list(told["place"]) == ["broker/store/commitlog/00000000000000000000 @ 18468", "broker/logs/store.log:17"]
     chinese = overview.rows(incidents.result_table("timeline"), "zh")["what"]
     assert list(chinese) == ["第一条泄漏的记录", "记录被拒绝（4 条）"]
@@ -157,16 +157,8 @@ def test_moments_that_decide_are_numbered_in_lanes_and_every_row_says_where():
     assert not chart.figure.layout.yaxis.visible
     bars, marks, deciding = chart.figure.data
     assert [str(at)[17:19] for at in bars.x[:2]] == ["07", "50"]
-    assert len(marks.x) == 1 and list(deciding.text) == ["1"]
+    assert len(marks.x) == len(deciding.x) == 1
     assert "2 moments from 2024-05-14 02:00:00 to 02:00:50 UTC" in chart.reading
-    # Numbers of marks that lie on each other are written side by side.
-    row = incidents.result_table("timeline").iloc[[0]]
-    seconds = [0, 0, 1, 50, 100]
-    frame = pd.concat([row] * len(seconds), ignore_index=True)
-    at = frame["at"] + pd.to_timedelta(seconds, unit="s")
-    frame = frame.assign(at=at, until=frame["until"].where(frame["until"].isna()))
-    (marks,) = (trace for trace in overview.timeline(frame).figure.data if len(trace.x) == len(seconds))
-    assert list(marks.text) == ["1, 2, 3", "", "", "4", "5"]
 
 
 def test_evidence_text_acts_nowhere_and_cells_of_tables_are_formatted():

@@ -49,7 +49,7 @@ def test_ids_are_taken_apart_in_both_languages():
         assert part in said.output
     assert "存储主机" in CliRunner().invoke(cli, ["msgid", OFFSET, "--lang", "zh"]).output
     plain = messages.uniq_apart(pd.DataFrame({"uniq_key": [None, UNIQ]}))
-    assert list(plain.table["hex"]) == ["0A142C15", "0000", "0C387F44", "66D0D88B", "0000"]
+    assert list(plain.frame["hex"]) == ["0A142C15", "0000", "0C387F44", "66D0D88B", "0000"]
 
 
 def test_a_life_is_printed_drawn_and_listed():
@@ -75,6 +75,6 @@ def test_a_life_is_printed_drawn_and_listed():
 
 @pytest.mark.parametrize(("text", "fields"), rows_of(__file__, "bytes_of_ids"))
 def test_an_id_is_cut_at_its_bytes(text, fields):
-    chart = messages.anatomy(text)
-    assert [len(h) // 2 for h in chart.table["hex"]] == [bar.x[0] for bar in chart.figure.data] == fields
-    assert "".join(chart.table["hex"]) == text
+    frame = messages.anatomy(text).frame
+    assert [len(h) // 2 for h in frame["hex"]] == fields and frame["bytes"].iloc[-1].endswith(f"–{len(text) // 2 - 1}")
+    assert "".join(frame["hex"]) == text
