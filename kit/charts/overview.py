@@ -1,4 +1,4 @@
-"""Charts of a whole evidence set or several: what it covers, its timeline, rows over time, many incidents."""
+"""Charts of a whole evidence set: what it covers, its timeline, rows over time."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -12,7 +12,6 @@ from kit.i18n import Lang
 
 COVERAGE = Declared.of("coverage")
 OVERVIEW = Declared.of("over time")
-OCCURRENCES = Declared.of("incidents")
 MOST_MOMENTS: Final = 60
 
 
@@ -54,17 +53,6 @@ def over_time(frame: pd.DataFrame, moments: pd.DataFrame, what: str, lang: Lang 
     values = {name: f"{time:%Y-%m-%d %H:%M:%S}" for name, time in times.items()}
     about = {"what": what}
     return OVERVIEW.chart(frame, lang, values | about | {"rows": int(steps.sum())}, chart, title=about, alt=about)
-
-
-def occurrences(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart incidents, a lane for each cause. `frame`: began (UTC), name, cause (title), verdict of each finding."""
-    timed = frame.dropna(subset=["began"]).sort_values(["began", "name"], kind="stable").head(MAX_POINTS)
-    if timed.empty:
-        return OCCURRENCES.nothing(lang)
-    counts, began = timed["cause"].value_counts(), timed["began"]
-    ends = {"first": f"{began.iloc[0]:%Y-%m-%d}", "last": f"{began.iloc[-1]:%Y-%m-%d}"}
-    most = {"cause": str(counts.index[0]) if counts.iloc[0] > 1 else None, "count": int(counts.iloc[0])}
-    return OCCURRENCES.chart(timed, lang, {"incidents": int(timed["name"].nunique()), **ends, **most})
 
 
 # --- the timeline -----------------------------------------------------------------------------------------------------

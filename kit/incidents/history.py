@@ -19,7 +19,7 @@ from markupsafe import Markup
 
 from kit import __version__, data
 from kit.case import output
-from kit.charts import Chart, Table, overview
+from kit.charts import Chart, Table, pictures
 from kit.charts.table import environment
 from kit.evidence import disk
 from kit.formats.printed_times import iso
@@ -192,14 +192,13 @@ class History:
 
     def chart(self) -> Chart:
         rows = [
-            (one.began, one.name, str(f.get("title") or f["cause"]), f["verdict"])
+            (one.began, str(f.get("title") or f["cause"]), one.name, f["verdict"])
             for one in self.incidents
             for f in one.with_verdict()
-            if f.get("kind") == "root_cause"
+            if f.get("kind") == "root_cause" and one.began
         ]
-        frame = pd.DataFrame(rows, columns=pd.Index(["began", "name", "cause", "verdict"]))
-        began = pd.to_datetime(frame["began"], utc=True, errors="coerce")
-        return overview.occurrences(frame.assign(began=began), self.lang)
+        frame = pd.DataFrame(rows, columns=pd.Index(["time", "cause", "incident", "verdict"]))
+        return pictures.lanes(frame.assign(time=pd.to_datetime(frame["time"], utc=True)), self.lang)
 
     def alike(self, name: str = "") -> Table:
         """Return the incidents that resemble this one (default: the latest), and what they share."""

@@ -11,7 +11,7 @@ from kit.causes.release_advice import confirmed_or_suspected
 from kit.charts import Table
 from kit.i18n import Lang, labels
 from kit.live_lab import run
-from kit.live_lab.scenario import SCENARIOS, find
+from kit.live_lab.scenario import find
 from kit.live_lab.watch import watching
 from kit.notebook import inquiry, prose
 from kit.notebook.inquiry import Inquiry
@@ -43,12 +43,6 @@ def start(
         paths = [str(run.run(one, folder, watch=watching(one, lang)).evidence) for one, folder in folders]
     incident, twin = (inquiry.start(path, workspace, lang, interactive, options, book=None) for path in paths)
     return incident, twin
-
-
-def scenarios(lang: Lang = "en") -> Table:
-    rows = [(one.name, one.broker, one.client, one.title.in_(lang)) for one in SCENARIOS.values()]
-    frame = pd.DataFrame(rows, columns=pd.Index(["scenario", "broker", "client", " "]))
-    return Table(frame, SAYS["exists"], lang=lang)
 
 
 def changes(incident: Inquiry, twin: Inquiry) -> Table:

@@ -29,8 +29,6 @@ class Reading:
 
     seconds: float
     half: int = 0
-    schedule: int = 0
-    real: int = 0
     errors: int = 0
     transaction_errors: int = 0
     client_errors: int = 0
@@ -52,19 +50,14 @@ class Probe:
         for folder in self.clients:
             for path in sorted(folder.rglob("*.log")):
                 self._follow(path, "client")
-        counts: Counter[str] = Counter()
-        for path in self.store.glob("consumequeue/*/*/*"):
+        half = 0
+        for path in self.store.glob(f"consumequeue/{names.HALF_TOPIC}/*/*"):
             with contextlib.suppress(OSError), open_raw(path) as stream:
-                counts[path.parts[-3]] += queues.used(stream, str(path), 0) // queues.PLAIN.itemsize
-        real = sum(n for topic, n in counts.items() if topic not in names.SYSTEM_TOPICS and not topic.startswith("%"))
-        stored = {
-            "half": counts[names.HALF_TOPIC], "schedule": counts[names.SCHEDULE_TOPIC],
-            "real": real, "store_bytes": sum(info.st_blocks * 512 for _, _, info in walk(self.store)[0]),
-        }  # fmt: skip
+                half += queues.used(stream, str(path), 0) // queues.PLAIN.itemsize
         errors = {"client_errors": self._errors["client"], "transaction_errors": self._errors["transaction"]}
         broker = self._errors.total() - self._errors["client"]
-        seconds = time.monotonic() - self.began
-        return Reading(seconds, **stored, **errors, errors=broker)
+        store = sum(info.st_blocks * 512 for _, _, info in walk(self.store)[0])
+        return Reading(time.monotonic() - self.began, half, broker, **errors, store_bytes=store)
 
     def _follow(self, path: Path, name: str) -> None:
         """Count the errors written since the last look; rolled files are left out."""

@@ -38,7 +38,6 @@ AT_ONCE: Final = 1000
 
 MARKER: Final = ".rmq-kit-watch.json"
 STATE: Final = "state.json"
-OWN: Final = frozenset({MARKER, STATE})
 
 
 def default(roots: Sequence[Path]) -> Path:
@@ -54,7 +53,7 @@ def alone(folder: Path, lang: Lang = "en") -> Iterator[None]:
     with output.one_line(folder, lang):
         disk.private(folder)
         names = sorted(path.name for path in folder.iterdir())
-        foreign = [name for name in names if name not in OWN and not name.startswith(f".{STATE}.")]
+        foreign = [name for name in names if name not in (MARKER, STATE) and not name.startswith(f".{STATE}.")]
         if foreign or (names and MARKER not in names):
             raise output.refused("foreign", folder, lang, name=(foreign or names)[0])
         (folder / MARKER).touch(0o600)
