@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import csv
+import datetime as dt
 import gzip
 import hashlib
 import io
@@ -55,7 +57,10 @@ _WIDE_LEAST: Final = 64
 _MAX_HEADER: Final = 1 << 20
 _ZEROS: Final = bytes(BLOCK)
 _ONE_FILE: Final = frozenset({"[Content_Types].xml", "META-INF/MANIFEST.MF"})
-"""A member of a jar or an office file, each of which counts as one file."""
+"""A member of a jar or an office file, each of which counts as one file, but for a workbook's sheets."""
+_WORKBOOK: Final = "xl/workbook.xml"
+_WORKBOOK_MOST: Final = 128 << 20
+"""Most unpacked bytes of a workbook, which is read as a whole."""
 _FATAL: Final = ("ratio", "members", "space")
 """Reasons to read nothing more of an archive."""
 
@@ -155,6 +160,9 @@ class _Packed:
 
     def _zip(self, name: str, path: Path, modified: float | None, depth: int) -> None:
         with open_readonly(path) as file, zipfile.ZipFile(file) as archive:
+            if _WORKBOOK in archive.NameToInfo:
+                self._members(name, _of_workbook(archive, path), depth)
+                return
             if not _ONE_FILE & archive.NameToInfo.keys():
                 self._members(name, _of_zip(archive), depth)
                 return
@@ -266,6 +274,26 @@ def _of_zip(archive: zipfile.ZipFile) -> Iterator[_Member]:
             is_link = entry.create_system == 3 and (entry.external_attr >> 28) == 0xA
             reason = "encrypted" if entry.flag_bits & 0x1 else "link" if is_link else ""
             yield _zip_name(entry), reason, _zip_time(entry), _unzipped(archive, entry)
+
+
+def _of_workbook(archive: zipfile.ZipFile, path: Path) -> Iterator[_Member]:
+    """Yield each sheet of a workbook as CSV."""
+    from python_calamine import CalamineWorkbook
+
+    if sum(entry.file_size for entry in archive.infolist()) > _WORKBOOK_MOST:
+        raise Refusal("ratio")
+    book = CalamineWorkbook.from_path(str(path))
+    for name in book.sheet_names:
+        text = io.StringIO()
+        rows = book.get_sheet_by_name(name).iter_rows()
+        csv.writer(text, lineterminator="\n").writerows([_of_sheet(value) for value in row] for row in rows)
+        yield f"{name}.csv", "", None, iter([text.getvalue().encode("utf-8", "replace")])
+
+
+def _of_sheet(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))  # a workbook has no whole numbers
+    return value.isoformat(sep=" ", timespec="milliseconds") if isinstance(value, dt.datetime) else str(value)
 
 
 def _unzipped(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[bytes]:

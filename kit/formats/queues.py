@@ -101,14 +101,11 @@ def units(file: str, path: str) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
 
 
-def used(stream: io.FileIO, begin: int) -> int:
-    """Return where the used units after `begin` end in a queue file that is still being written, by bisection."""
-    size = os.fstat(stream.fileno()).st_size
-    unit = UNIT.itemsize
-    last = bisect_left(
-        range(size // unit), True, begin // unit, key=lambda n: not any(os.pread(stream.fileno(), unit, n * unit))
-    )
-    return last * unit
+def used(stream: io.FileIO) -> int:
+    """Return how many units are used in a queue file that is still being written, by bisection."""
+    unit, handle = UNIT.itemsize, stream.fileno()
+    units = range(os.fstat(handle).st_size // unit)
+    return bisect_left(units, True, key=lambda n: not any(os.pread(handle, unit, n * unit)))
 
 
 # --- indexes ----------------------------------------------------------------------------------------------------------

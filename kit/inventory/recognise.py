@@ -211,7 +211,8 @@ def _log_or_table(head: Head) -> Kind | None:
     if known is not None and known["source"] != "text" and known["layout"] != "time-only":
         return "log", known | quoted
     # A ledger's cells may contain log lines: its columns distinguish it from a paste; a list of clients has bars as well.
-    if not quoted.get("mqadmin") and (table := _rows(head)):
+    table = None if quoted.get("mqadmin") else _rows(head)
+    if table and (known is None or known["source"] == "text" or not table[1]["dialect"]["objects"]):
         return table
     if known is not None:
         return ("text" if known["source"] == "text" else "log"), known | quoted

@@ -53,7 +53,7 @@ class Probe:
         half = 0
         for path in self.store.glob(f"consumequeue/{names.HALF_TOPIC}/*/*"):
             with contextlib.suppress(OSError), open_raw(path) as stream:
-                half += queues.used(stream, str(path), 0) // queues.PLAIN.itemsize
+                half += queues.used(stream)
         errors = {"client_errors": self._errors["client"], "transaction_errors": self._errors["transaction"]}
         broker = self._errors.total() - self._errors["client"]
         store = sum(info.st_blocks * 512 for _, _, info in walk(self.store)[0])

@@ -10,6 +10,7 @@ from stores import store
 from table import rows_of
 
 import kit
+from kit.inventory import quotes
 
 NAME = f"{0:020}"
 UNITS = b"".join(struct.pack(">qiq", n * 150, 150, 7) for n in range(40))
@@ -91,7 +92,6 @@ def office(member):
         ("page.html", b"<!DOCTYPE html><html><script>[REJECTREQUEST]system busy</script><pre>2026-11-23 10:22:31 WARN x</pre>"),
         ("notes.docx", office("word/document.xml")),
         ("orders.ods", office("content.xml")),
-        ("orders.xlsx", office("xl/workbook.xml")),
         ("orders.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -101,9 +101,37 @@ def test_what_is_not_read_is_listed(name, content, tmp_path):
     assert (found.items, found.not_recognised) == ((), (name,))
 
 
-def test_damage_is_named(tmp_path):
-    found = take(tmp_path, {"t.parquet": b"PAR1" + bytes(100) + b"PAR1"})
-    assert [(r.file, r.reason) for r in found.refused] == [("t.parquet", "broken")]
+def sheet(rows):
+    """Write a sheet whose cells are texts or numbers."""
+    text = '<c t="inlineStr"><is><t>{}</t></is></c>'
+    cells = [[text.format(v) if isinstance(v, str) else f"<c><v>{v}</v></c>" for v in row] for row in rows]
+    return rows_of(__file__, "sheet").format("".join(f"<row>{''.join(row)}</row>" for row in cells))
+
+
+def test_the_sheets_of_a_workbook_are_its_members(tmp_path):
+    table = [
+        ["order_id", "status", "created_at"],
+        *([20260000 + n, "PAID", f"2026-11-20 23:36:{n:02}"] for n in range(9)),
+    ]
+    parts = rows_of(__file__, "workbook") | {
+        f"xl/worksheets/s{n}.xml": sheet(rows) for n, rows in enumerate([table, [], [["n", "sum"], [1, 1.5]]], 1)
+    }
+    found = take(tmp_path, {"orders.xlsx": zip_of({name: text.encode() for name, text in parts.items()})})
+    [rows] = [item for item in found.items if item.kind == "rows"]
+    assert rows.file == "orders.xlsx!/Result 1.csv"
+    assert quotes.lines(found, [(rows.file, 2)]) == ["20260000,PAID,2026-11-20 23:36:00"]
+    assert [item.file for item in found.archives] == ["orders.xlsx"]
+
+
+def test_damage_is_named(tmp_path, monkeypatch):
+    book = zip_of({"[Content_Types].xml": b"<Types/>", "xl/workbook.xml": b"<workbook"})
+    files = {"t.parquet": b"PAR1" + bytes(100) + b"PAR1", "t.xlsx": book}
+    assert [(r.file, r.reason) for r in take(tmp_path, files).refused] == [
+        ("t.parquet", "broken"),
+        ("t.xlsx", "damaged"),
+    ]
+    monkeypatch.setattr("kit.evidence.archives._WORKBOOK_MOST", 5)
+    assert [(r.file, r.reason) for r in take(tmp_path, files).refused] == [("t.parquet", "broken"), ("t.xlsx", "ratio")]
 
 
 @pytest.mark.parametrize(("name", "text", "times"), rows_of(__file__, "tables_that_are_no_evidence_are_left_out"))

@@ -40,6 +40,7 @@ _PYTHON: Final = re.compile(
 status and details (grpc/_channel.py, grpc/aio/_call.py)."""
 
 _GMT8: Final = 480
+HALF_AN_HOUR: Final = 1_800_000
 _ALL_SLUGS: Final = pa.array(SLUGS, pa.string())
 _EVENTS: Final = pa.array(catalogue.SLUGS, pa.string())
 _UNKNOWN, _MQADMIN = SLUGS.index("unknown"), SLUGS.index("mqadmin")
@@ -312,17 +313,25 @@ def _instants(ms: np.ndarray, east: np.ndarray, rows: np.ndarray, piece: Piece, 
     none = (ms < 0) | (ms > NANO_LAST_MS)
     floating = east == NO_ZONE
     out = np.where(floating | none, 0, ms - east * 60000)
+    copied = piece.source in BROKER_SIDE and _copied(ms, ~_CHINA[rows] & floating & ~none, _OF_BROKER[rows] & ~none)
     east_of_file = piece.zone_minutes
-    unknown = _GMT8 if piece.source in BROKER_SIDE else 0  # others' lines in a broker's log, as the inventory reads it
     for mask, declared, otherwise in (
         (_OF_BROKER[rows], options.tz_broker, _GMT8),
         (~_OF_BROKER[rows] & _CHINA[rows], options.tz_app, _GMT8),
-        (~_CHINA[rows], options.tz_app if east_of_file is None else east_of_file, unknown),
+        (~_CHINA[rows], options.tz_app if east_of_file is None else east_of_file, _GMT8 if copied else 0),
     ):
         chosen = mask & floating & ~none
         if chosen.any():
             out[chosen] = instants(ms[chosen], otherwise if declared is None else declared)
     return pa.array(out * 1000, pa.int64(), mask=none).cast(pa.timestamp("us", "UTC"))
+
+
+def _copied(ms: np.ndarray, others: np.ndarray, own: np.ndarray) -> bool:
+    """Return whether lines of a client in a broker's log are of its own times: they were copied there, in its zone."""
+    if not (others.any() and own.any()):
+        return False
+    first, last = ms[own].min() - HALF_AN_HOUR, ms[own].max() + HALF_AN_HOUR
+    return bool(first < ms[others].min() and ms[others].max() < last)
 
 
 # --- logs that grow ---------------------------------------------------------------------------------------------------

@@ -24,6 +24,8 @@ from kit.rocketmq import ids
 
 _RECORDS: Final = {"physical_offset", "store_size"}
 """Columns of records of a store, as `decode` writes them: no business rows."""
+_DATED: Final = frozenset({"time", "uniq_key", "offset_msg_id"})
+"""Of these columns rows in JSON have one at least: answers of any service have names and states as well."""
 _LEVELS: Final = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 """How the lines of a log without times begin, with bars between their parts."""
 NOT_ROWS: Final = T(
@@ -53,6 +55,8 @@ def sniff(path: Path, head: bytes, size: int) -> dict[str, Any] | None:
         return None
     log = sample and all(row and (row[0] or "").strip() in _LEVELS for row in sample)
     known = None if {*names} >= _RECORDS or log else guess(names, sample)
+    if known and how and how["objects"] and known["kind"] == "rows" and _DATED.isdisjoint(known["columns"]):
+        return None
     return known and known | {"dialect": how}
 
 

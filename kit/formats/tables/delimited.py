@@ -1,4 +1,4 @@
-"""Exported tables: their encoding, separator and header."""
+"""Exported tables: their encoding, separator and header; lines of JSON, an object each."""
 
 import codecs
 import csv
@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -26,8 +27,10 @@ _RULE: Final = re.compile(r"\s*(?:\+(?:-{2,}\+)+|-{2,}(?:\+-{2,})+)\s*")
 _DELIMITERS: Final = "\t;|,"
 Dialect = dict[str, Any]
 """The form of a delimited file: `delimiter`, `encoding` (a Python codec), `names` of its columns (c1, c2, … where it
-has none), `headed` (its first line holds them), `printed` (by a database's shell: only lines with bars are rows).
+has none), `headed` (its first line holds them), `printed` (by a database's shell: only lines with bars are rows),
+`objects` (its lines are JSON).
 """
+_OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _UNSEEN: Final = "\r\n\t\f\x1b\x01\x02\u00a0\u202f\u3000\u200b\ufeff"
 """Characters without a shape that texts hold nevertheless: among them the blanks of web pages and of Chinese."""
 _CHINESE: Final = re.compile("[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")
@@ -63,6 +66,10 @@ def dialect(head: bytes, *, whole: bool = False) -> Dialect | None:
         return None
     lines = head.decode(codec, "ignore").splitlines()
     lines = [line for line in (lines if whole else lines[:-1]) if line.strip()]
+    objects = list(filter(None, map(_object, lines)))
+    if len(objects) > max(1, len(lines) // 2):
+        names = list(dict.fromkeys(name for each in objects for name in each))
+        return {"delimiter": "", "encoding": codec, "names": names, "headed": False, "printed": False, "objects": True}
     printed = any(map(_RULE.fullmatch, lines[:3]))
     if printed:
         lines = list(filter(None, map(_between_bars, lines)))
@@ -87,8 +94,23 @@ def dialect(head: bytes, *, whole: bool = False) -> Dialect | None:
             if headed or width >= 3:
                 names = [name if name and headed else f"c{i}" for i, name in enumerate(first, 1)]
                 form = {"delimiter": delimiter, "encoding": codec, "names": names, "headed": headed}
-                return form | {"printed": printed}
+                return form | {"printed": printed, "objects": False}
     return None
+
+
+def _object(line: str) -> dict[str, str]:
+    """Return the members of a line that is an object of JSON, each as it is written but for the quotes of a text."""
+    line = line.strip(" \t,")
+    if not line.startswith("{"):
+        return {}
+    try:
+        return {name: _cell(bytes(raw)) for name, raw in _OBJECT.decode(line).items()}
+    except (msgspec.DecodeError, RecursionError):
+        return {}
+
+
+def _cell(value: bytes) -> str:
+    return msgspec.json.decode(value) if value.startswith(b'"') else "" if value == b"null" else value.decode()
 
 
 def _between_bars(line: str) -> str:
@@ -121,6 +143,11 @@ def rows(path: Path, how: Dialect | None, limit: int | None = None) -> Iterator[
             batches = pq.ParquetFile(file).iter_batches(4096)
             cells = (row for batch in batches for row in zip(*map(_texts, batch.columns), strict=True))
             yield from ((number, list(row)) for number, row in enumerate(islice(cells, limit), 1))
+        return
+    if how["objects"]:
+        objects = ((n, each) for n, line in numbered_lines(path, how["encoding"], _LONGEST) if (each := _object(line)))
+        for number, each in islice(objects, limit):
+            yield number, [each.get(name, "")[:MAX_CELL] for name in how["names"]]
         return
     csv.field_size_limit(_LONGEST // 2)
     texts = (line for _, line in numbered_lines(path, how["encoding"], _LONGEST))
