@@ -150,4 +150,7 @@ def serve_figures(watch: Watch, port: int, address: str = LOOPBACK) -> int:
 
 def write_figures(watch: Watch, path: Path) -> None:
     """Write the figures to a file, completely or not at all."""
-    write_to_textfile(str(path), Collector(watch))
+    try:
+        write_to_textfile(str(path), Collector(watch))
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, str(path)) from None

@@ -11,6 +11,7 @@ import pandas as pd
 
 from kit.analysis import brokers
 from kit.analysis.consumers import lag, members, offsets, replicas
+from kit.data import grouped
 from kit.i18n import labels
 from kit.inventory.model import Ref, folder_of
 from kit.rocketmq import names, stages
@@ -34,7 +35,7 @@ def of(facts: Facts, records: Sequence[Row], deliveries: Sequence[Row], sent: Se
     `deliveries`: its rows in ledgers (file, line, uniq_key, offset_msg_id, success); `sent`: its UNIQ_KEYs or keys.
     """
     if not records:
-        return [*_without_record(facts, sent)]
+        return [*_without_record(facts, sent), *_handled_elsewhere(facts, deliveries)]
     visible = [r for r in records if r["stage"] in VISIBLE and not names.is_system_topic(r["topic"])]
     return [
         _outcome(*_judged(facts, r, group, deliveries), group, **{name: r[name] for name in PLACE})
@@ -170,3 +171,12 @@ def _without_record(facts: Facts, sent: Sequence[str]) -> Iterable[Row]:
             yield _outcome("lost-with-master", evidence, {"end": end["end"]}, offset_msg_id=copy)
         elif place[1] < end["begin"]:
             yield _outcome("deleted", (ref,), {"begin": end["begin"]}, offset_msg_id=copy)
+
+
+def _handled_elsewhere(facts: Facts, deliveries: Sequence[Row]) -> Iterable[Row]:
+    """Yield the groups whose ledgers have a message that no store has any longer."""
+    every = {group for _, group in _pairs(facts)}
+    beside = ((_beside(facts, row, every), row) for row in deliveries if row["success"] is not False)
+    for group, rows in sorted(grouped((here[0], row) for here, row in beside if len(here) == 1).items()):
+        refs = facts.refs((r["file"], r["line"]) for r in rows[:2])
+        yield _outcome("consumed", refs, {"count": len(rows)}, group, offset_msg_id=rows[0]["offset_msg_id"])
