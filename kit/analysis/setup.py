@@ -162,14 +162,13 @@ class Group(NamedTuple):
 
 @attrs.frozen
 class Deployment:
-    """The deployment shown by the evidence. `rows`: settings as in `configs`; `immunity`: seconds → a record."""
+    """The deployment shown by the evidence. `rows`: settings as in `configs`."""
 
     brokers: tuple[Broker, ...]
     groups: tuple[Group, ...]
     rows: tuple[Mapping[str, Any], ...]
     broker_versions: tuple[Version, ...] = ()
     client_versions: tuple[Version, ...] = ()
-    immunity: Mapping[str, Ref] = attrs.field(factory=dict)
     configuration_only: bool = False
 
 
@@ -214,11 +213,8 @@ def from_case(facts: Facts, version: Version | None = None) -> Deployment:
     ]
     # The largest limit that a client printed when it refused a body.
     limit = max((row for row in in_logs if row["kind"] == "limit"), key=lambda row: int(row["value"]), default=None)
-    immunity = facts.rows("immunity_times") if facts.files.of_kind("commitlog", "dledger") else []
-    return Deployment(
-        _combined(facts.rows("broker_settings"), versions, limit), groups(named), tuple(rows), versions, client_versions(facts),
-        {row["seconds"]: Ref(row["file"], physical_offset=row["physical_offset"]) for row in immunity},
-    )  # fmt: skip
+    every = _combined(facts.rows("broker_settings"), versions, limit)
+    return Deployment(every, groups(named), tuple(rows), versions, client_versions(facts))
 
 
 def _combined(rows: Rows, versions: tuple[Version, ...], limit: Mapping[str, Any] | None = None) -> tuple[Broker, ...]:

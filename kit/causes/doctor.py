@@ -91,7 +91,7 @@ def of_files(path: Path, version: Version | None = None) -> Checkup | None:
 
 
 def of_case(case: Case, version: Version | None = None) -> Checkup:
-    """Examine a whole case; Spark starts for large evidence and stored transactions."""
+    """Examine a whole case; no store is read."""
     found = release_advice.confirmed_or_suspected(results.load(case))
     return checkup(setup.from_case(case.facts, version), found)
 
@@ -100,7 +100,7 @@ def checkup(seen: Deployment, causes: Collection[str] = ()) -> Checkup:
     """Apply every rule; faults that fit `causes`, slugs of those that a triage found, come first."""
     hazards = [h for broker in seen.brokers for h in (*_settings(broker), *_conflicts(broker))]
     hazards += [h for group in seen.groups if (h := _group(group, seen.broker_versions))]
-    hazards += [*_slaves(seen.brokers), *_unreadable(seen), *_immunity(seen)]
+    hazards += [*_slaves(seen.brokers), *_unreadable(seen)]
     first: dict[tuple[str, str], Hazard] = {}
     for each in hazards:
         first.setdefault((each.slug, each.what.render()), each)
@@ -214,15 +214,3 @@ def _unreadable(seen: Deployment) -> Iterable[Hazard]:
         topic, place = row["subject"], Ref(row["file"], line=row["line"])
         values = {"command": deliveries.COMMAND, "word": quote(topic)}
         yield hazard("dlq-unreadable", place, topic=topic, perm=row["value"], **values)
-
-
-def _immunity(seen: Deployment) -> Iterable[Hazard]:
-    hours = [h for broker in seen.brokers if (h := broker.settings.number("fileReservedTime")) is not None]
-    late = any(version >= Version(5, 1, 1) for version in seen.broker_versions)
-    for seconds, place in seen.immunity.items():
-        if not (seconds.isascii() and seconds.isdecimal() and len(seconds) < 19):
-            continue
-        if hours and int(seconds) >= min(hours) * 3600:
-            yield hazard("immune-too-long", place, seconds=seconds, hours=int(min(hours)))
-        elif late:
-            yield hazard("late-commit-refused", place, seconds=seconds)

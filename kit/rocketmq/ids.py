@@ -201,12 +201,8 @@ def _notes(info: IdInfo, near: dt.datetime | None) -> Iterable[Sentence]:
         yield SAYS["made_up"].say(ip=str(ip))
     if ip is not None and ip.is_loopback:
         yield SAYS["loopback"]
-    if ip is not None and ip.version == 6:
-        yield SAYS["ipv6_key"]
     if info.pid == 0:
         yield SAYS["pid_zero"]
-    if info.loader == JDK17_LOADER:
-        yield SAYS["loader_same"]
     if (info.millis or 0) >= LONGEST_MONTH:
         yield SAYS["stepped_back"]
     if near and any(abs(sent.at - times[0].at) > dt.timedelta(days=20) for sent in times):

@@ -2,7 +2,6 @@
 
 import json
 
-import attrs
 import pytest
 from click.testing import CliRunner
 from folders import opened, put, written
@@ -59,19 +58,6 @@ def test_hazards_of_files(row, tmp_path):
         assert is_.items() >= {name: wanted[name] for name in is_.keys() & wanted.keys()}.items()
     places = {name: str(place) for broker in seen.seen.brokers for name, place in broker.places.items()}
     assert places.items() >= row.get("places", {}).items()
-
-
-def test_immunity_against_the_time_files_are_kept(tmp_path):
-    """Half messages older than fileReservedTime are skipped (§6.4 d); 5.1.1+ refuses late commits (§4.4)."""
-    seen = examined(conf(tmp_path / "e", "fileReservedTime=72", "transactionTimeOut=60000"), "4.9.4").seen
-    record = Ref("commitlog/0", physical_offset=4711)
-    every = ("60", "259199", "259200", "soon")
-    told = {seconds: doctor.checkup(attrs.evolve(seen, immunity={seconds: record})) for seconds in every}
-    hazards = [(seconds, h.slug) for seconds, found in told.items() for h in found.hazards]
-    assert hazards == [("259200", "immune-too-long")]
-    assert told["259200"].hazards[0].where("en") == "commitlog/0@4711"
-    late = attrs.evolve(seen, immunity={"60": record}, broker_versions=(Version.parse("5.1.1"),))
-    assert [(h.slug, h.grade) for h in doctor.checkup(late).hazards] == [("late-commit-refused", "note")]
 
 
 def test_a_configuration_alone_is_explained_and_what_cannot_be_read_ends_with_3(tmp_path):
