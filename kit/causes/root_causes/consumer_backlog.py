@@ -18,9 +18,12 @@ MUCH = 1_000
 """Total lag, in messages, from which one look counts: pullThresholdForQueue, what a client keeps of one queue."""
 FEWEST = 3
 """Consuming threads, all of them in one call, from which a dump counts by itself."""
+FAR = 60_000
+"""ms by which the pulls of a group have to be behind: a group that keeps up is less than a second behind."""
 
 
 def observe(facts: Facts) -> Observed:
+    """Measure whether a group falls behind, by how much, and in which call its threads are."""
     pairs, parts, in_hand = lag.pairs(facts), members.parts(facts), lag.in_hand(facts)
     # The group whose lag grows fastest, or one client of several; without it who lags in all queues at one look, and a
     # client whose lag need not grow.
@@ -73,6 +76,7 @@ def observe(facts: Facts) -> Observed:
     _listener(facts, observed, group, worst, best)
     if worst and not observed.quotes["slow-listener"]:
         observed.consequence_of = members.misled_by(facts, worst.group)
+    _statistics(facts, observed, worst.group if worst else None)
     if in_hand:
         most = max(in_hand, key=lambda s: s.high_count)
         several = [s for s in in_hand if (s.group, s.topic) == (most.group, most.topic)]
@@ -94,6 +98,7 @@ def _no_growth(facts: Facts, observed: Observed, pairs: list[lag.Pair]) -> None:
 
 
 def _worst(facts: Facts, observed: Observed, pairs: list[lag.Pair], worst: lag.Pair) -> None:
+    """Add by how much the lag of the slowest group grew, and another group that keeps up with the same topic."""
     before, queues = sum(q.first_lag for q in worst.queues), sum(q.arrived > 0 for q in worst.queues)
     observed.values |= {"before": before, "queues": queues}
     observed.quotes["lag-grows"] = lag.refs(facts, worst.group, worst.topic)
@@ -125,6 +130,17 @@ def _listener(
     observed.values["cache_full"] = pauses and all(statement.event == "receive-held-back" for statement in pauses)
     observed.quotes["slow-listener"] = quoted
     observed.window = observed.window or (None if lag.pairs(facts) else refs.of_rows(map(vars, pauses)).window)
+
+
+def _statistics(facts: Facts, observed: Observed, group: str | None) -> None:
+    """Add how far behind pulls were, if stats.log shows it: of the lagging group, else of any."""
+    known = [s for s in consumer_logs.of(facts, "group-falls-behind", group=group) if s.group and s.high_behind_ms]
+    far = [s for s in known if s.high_behind_ms >= FAR and not s.topic.startswith("%")]
+    if by_topic := grouped(((s.group, s.topic), s) for s in far):
+        lines = max(by_topic.values(), key=lambda lines: (len(lines), lines[0].group, lines[0].topic))
+        seconds, queues = max(s.high_behind_ms for s in lines) // 1000, len({s.queue for s in lines})
+        observed.values |= {"far": lines[0], "far_queues": queues, "seconds": seconds}
+        observed.quotes["statistics"] = consumer_logs.quote(facts, lines[:2])
 
 
 def _totals(facts: Facts, observed: Observed) -> None:
