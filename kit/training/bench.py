@@ -10,9 +10,8 @@ import attrs
 import pandas as pd
 
 from kit import data
-from kit.case.case import Case
 from kit.charts import Chart, Table
-from kit.i18n import Lang, labels
+from kit.i18n import Lang, Sentence, labels
 from kit.notebook import inquiry as notebook
 
 ARCHIVES: Final = (".tar.zst", ".tar.gz", ".tgz", ".tar", ".zip")
@@ -39,13 +38,6 @@ class Bench:
             self._inquiries[n] = notebook.start(self.paths[n - 1], *given, book=None)
         return self._inquiries[n]
 
-    @property
-    def case(self) -> Case:
-        return self.inquiry().case
-
-    def table(self, name: str, n: int = 1) -> pd.DataFrame:
-        return self.inquiry(n).table(name)
-
     def draw(self, chart: Callable[..., Chart], rows: Any, n: int = 1) -> Any:
         """Draw a table by its name, or rows, without the sentence that reads it: reading it is the task."""
         inquiry = self.inquiry(n)
@@ -55,55 +47,45 @@ class Bench:
     def answer(self, query: str, known: Mapping[str, Any]) -> dict[str, Any]:
         """Return the first row that answers a query over the case; {} without one, or if a `:name` is not `known`."""
         values = {name: known.get(name) for name in re.findall(r":(\w+)", query)}
-        return {} if None in values.values() else next(iter(self.case.tables.answers(query, **values)), {})
+        return {} if None in values.values() else next(iter(self.inquiry().case.tables.answers(query, **values)), {})
 
     # --- to look at ---------------------------------------------------------------------------------------------------
 
     def files(self, n: int = 1) -> Table:
         """Return the files of the evidence by kind, without archive names, which could give too much away."""
-        items = [(_inside(i.file), i.kind, i.source, i.bytes) for i in self.inquiry(n).case.inventory.items]
+        items = [(i.file.rpartition("!/")[2], i.kind, i.source, i.bytes) for i in self.inquiry(n).case.inventory.items]
         frame = pd.DataFrame(items, columns=pd.Index(["file", "kind", "source", "bytes"]))
         return Table(frame, SAYS["files"], lang=self.lang)
 
     def topics(self, n: int = 1) -> Table:
-        return self._query(n, data.text("training/topics.sql"), SAYS["topics"])
+        return self.sql(data.text("training/topics.sql"), n, SAYS["topics"])
 
     def warnings(self, n: int = 1, most: int = 15) -> Table:
         """Return the most common warnings and errors, with digits and ids folded."""
-        return self._query(n, data.text("training/warnings.sql"), SAYS["warnings"], most=most)
+        return self.sql(data.text("training/warnings.sql"), n, SAYS["warnings"], most=most)
 
     def lines(self, text: str, n: int = 1, most: int = 8) -> Table:
         """Return the first log entries that contain a text, including their stack traces."""
-        table = self._query(n, data.text("training/lines.sql"), SAYS["found"].say(text=text), text=text, most=most)
-        return attrs.evolve(table, frame=table.frame.assign(file=table.frame["file"].map(_inside)))
+        return self.sql(data.text("training/lines.sql"), n, SAYS["found"].say(text=text), text=text, most=most)
 
     def records(self, condition: str = "true", n: int = 1, most: int = 8) -> Table:
         """Return the first records that meet a condition in SQL, such as `topic = 'X' and property_DELAY is not null`."""
         query = data.text("training/records.sql").format(condition=condition)
-        return self._query(n, query, SAYS["records"], most=most)
+        return self.sql(query, n, SAYS["records"], most=most)
 
-    def sql(self, text: str, n: int = 1) -> Table:
-        return self._query(n, text, "")
-
-    def _query(self, n: int, query: str, caption: Any, **values: Any) -> Table:
+    def sql(self, query: str, n: int = 1, caption: Sentence | str = "", /, **values: Any) -> Table:
         return Table(self.inquiry(n).sql(query, **values).toPandas(), caption, lang=self.lang)
 
 
-def _inside(file: str) -> str:
-    return file.rpartition("!/")[2]
-
-
-def evidences(
-    evidence: str | Path | Sequence[str], several: bool, most: int | None = None, draw: int = 1
-) -> list[Path]:
-    """Return the evidence of a lab; for one on several sets those named, or `most` archives drawn from a folder.
+def evidences(evidence: str | Path | Sequence[str], cases: int | None = None, draw: int = 1) -> list[Path]:
+    """Return the evidence of a lab; for one on several sets those named, or `cases` archives drawn from a folder.
 
     In the order of a hash of draw and content, which gives nothing away. Raise `FileNotFoundError`.
     """
     if not isinstance(evidence, str | Path):
         return [notebook.locate(one) for one in evidence]
     path = notebook.locate(evidence)
-    inside = path.rglob("*") if several and path.is_dir() else ()
+    inside = path.rglob("*") if cases and path.is_dir() else ()
     archives = [p for p in inside if p.name.endswith(ARCHIVES) and p.is_file()]
     drawn = sorted(archives, key=lambda p: hashlib.sha256(b"%d" % draw + p.read_bytes()).hexdigest())
-    return drawn[:most] or [path]
+    return drawn[:cases] or [path]

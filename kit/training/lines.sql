@@ -1,2 +1,2 @@
-select file, line, ts, level, concat_ws('\n', message, trace) as text
-from logs where contains(concat_ws('\n', message, trace), :text) order by ts, file, line limit :most
+select substring_index(file, '!/', -1) as file, line, ts, level, concat_ws('\n', message, trace) as text
+from logs where contains(concat_ws('\n', message, trace), :text) order by ts, logs.file, line limit :most

@@ -15,14 +15,13 @@ import pandas as pd
 from markupsafe import escape
 
 from kit.charts import COLUMNS, Table, clean
-from kit.i18n import Lang, T, labels
+from kit.i18n import Filled, Lang, T, labels
 from kit.training.bench import Bench
-from kit.training.lab import Lab, Question, fill, of_lab
+from kit.training.lab import Lab, Question, of_lab
 
 State = Literal["right", "wrong", "unanswered", "untold"]
 MARKS: Final[dict[State, str]] = {"right": "✓", "wrong": "✗", "unanswered": "…", "untold": "–"}
-TEXTS: Final = labels("training")
-SAYS: Final = TEXTS["session"]
+SAYS: Final = labels("training")["session"]
 SHORT: Final = 110
 NONE: Final = "none"
 
@@ -43,23 +42,18 @@ class Note:
         return {"text/plain": text, "text/html": "".join(f"<p>{escape(line)}</p>" for line in text.split("\n"))}
 
 
-@attrs.define
-class Mark:
-    """The state of one question. `help`: `hinted`, `given`."""
-
-    state: State = "unanswered"
-    tries: int = 0
-    help: set[str] = attrs.field(factory=set)
-
-
 class Session:
-    """A lab on its evidence. `solve`: unanswered questions are answered by the lab itself."""
+    """A lab on its evidence. `solve`: unanswered questions are answered by the lab itself.
+
+    `states`: of the questions answered so far; `help`: of each question `hinted`, `given`.
+    """
 
     def __init__(self, lab: Lab, bench: Bench, solve: bool = False) -> None:
         self.lab, self.bench, self.solve = lab, bench, solve
         self.lang: Lang = bench.lang
         self.ids = [f"{lab.number}-{n}" for n, _ in enumerate(bench.paths if lab.hint else lab.questions, 1)]
-        self.marks: defaultdict[str, Mark] = defaultdict(Mark)
+        self.states: dict[str, State] = {}
+        self.help: defaultdict[str, set[str]] = defaultdict(set)
         self._asked = dict(zip(self.ids, lab.questions, strict=not lab.hint))
 
     @cached_property
@@ -81,14 +75,11 @@ class Session:
         others = [f for f in findings["findings"] if f["cause"] not in roots]
         beside = [f["cause"] for f in others if f["verdict"] == "confirmed" and f["kind"] != "root_cause"]
         self.facts[f"cause_{n}"] = sorted(roots) or [NONE]
-        # Who names the neighbour of an evidence without a root cause has understood it.
-        self.facts[f"also_{n}"] = [] if roots else [NONE, *beside]
         quiet = self.tell("quiet", beside=beside or SAYS["nothing"])
         options = {f["cause"]: _text(f["title"]) for f in findings["findings"] if f["kind"] == "root_cause"}
         return Question(
             kind="words",
             answer=f"cause_{n}",
-            also=f"also_{n}",
             prompt=_text(self.tell("ask", n=n)),
             hint=self.lab.hint or T(""),
             explanation=_text(" ".join(f["summary"] for f in roots.values()) or quiet),
@@ -104,7 +95,8 @@ class Session:
         return self.tell("ruled_out", claim=false[0]) if false else self.tell("open", summary=finding["summary"])
 
     def say(self, text: T) -> str:
-        return fill(text, self.facts, self.lang)
+        """Return a text with the facts filled in; a fact that this evidence lacks is unknown."""
+        return Filled(text, defaultdict(lambda: None, self.facts)).render(self.lang)
 
     def tell(self, name: str, **values: Any) -> str:
         return SAYS[name].say(**values).render(self.lang)
@@ -119,54 +111,46 @@ class Session:
 
     def hint(self, id_: str) -> Note:
         question = self.question(id_)
-        self.marks[id_].help.add("hinted")
+        self.help[id_].add("hinted")
         return Note(self.say(question.hint))
 
     def answer(self, id_: str) -> Any:
         """Return the answer from this evidence; None if the evidence does not show it."""
         truth: Any = self.facts.get(self.question(id_).answer)
-        self.marks[id_].help.add("given")
+        self.help[id_].add("given")
         return truth if single(truth) else ", ".join(truth)
 
     def check(self, id_: str, given: Any) -> Note:
         """Judge an answer. A placeholder does not count as an attempt."""
-        question, mark = self.question(id_), self.marks[id_]
+        question = self.question(id_)
         truth, reply = self.facts.get(question.answer), "right"
         if truth is None:
-            mark.state = "untold"
             return Note(self.tell("untold"), "untold")
-        if blank(given):
+        if given is None or given is ... or not word(given):
             if not self.solve:
                 return Note(self.tell("unanswered"), "unanswered")
             given, reply = self.answer(id_), "solved"
-        mark.tries += 1
-        if self.right(question, given):
-            mark.state = "right"
+        if same(given, truth, question):
+            self.states[id_] = "right"
             return Note(self.tell(reply, answer=truth, why=self.say(question.explanation)), "right")
-        # A right answer stays right, whatever is tried later.
-        mark.state = "right" if mark.state == "right" else "wrong"
+        self.states.setdefault(id_, "wrong")  # a right answer stays right, whatever is tried later
         answer = clean(given if single(given) else ", ".join(map(str, given)), 80)
         return Note(self.tell("wrong", answer=answer, reason=self.reason(question, given)), "wrong")
 
-    def right(self, question: Question, given: Any) -> bool:
-        also = set(choices(self.facts.get(question.also, ()), question))
-        accepted = set() < set(choices(given, question)) <= also
-        return accepted or same(given, self.facts[question.answer], question)
-
     def reason(self, question: Question, given: Any) -> str:
         """Return why an answer is wrong: the misconception behind it if it is a known one."""
-        is_number, chosen = question.kind in NUMBERS, set(choices(given, question))
+        is_number, chosen = question.kind == "number", set(choices(given, question))
+        truth = self.facts[question.answer]
         for slip, feedback in question.slips.items():
             taken = self.facts.get(slip, number(slip)) if is_number else slip
-            if taken is None or self.right(question, taken):
+            if taken is None or same(taken, truth, question):
                 continue
             if same(given, taken, question) if is_number else word(slip) in chosen:
                 return self.say(feedback)
-        truth = self.facts[question.answer]
         if is_number:
             value = number(given)
             if value is None:
-                return self.tell("no_number", unit=TEXTS["units"][question.kind])
+                return self.tell("no_number")
             return self.tell("high" if value > truth else "low")
         if question.options and not chosen <= {word(option) for option in question.options}:
             return self.tell("no_option", options=list(question.options))
@@ -176,32 +160,26 @@ class Session:
         """Return every question, and how many are right of those that this evidence can answer."""
         rows = []
         for id_ in self.ids:
-            question, mark = self.question(id_), self.marks[id_]
-            state: State = "untold" if self.facts.get(question.answer) is None else mark.state
-            helped = ", ".join(self.tell(name) for name in sorted(mark.help, reverse=True))
-            rows.append((id_, state, mark.tries, helped, clean(self.say(question.prompt), SHORT)))
-        frame = pd.DataFrame(rows, columns=pd.Index(["question", "state", "tries", "help", "what"]))
+            question = self.question(id_)
+            is_told = self.facts.get(question.answer) is not None
+            state = self.states.get(id_, "unanswered") if is_told else "untold"
+            helped = ", ".join(self.tell(name) for name in sorted(self.help[id_], reverse=True))
+            rows.append((id_, state, helped, clean(self.say(question.prompt), SHORT)))
+        frame = pd.DataFrame(rows, columns=pd.Index(["id", "state", "help", "question"]))
         right = frame[frame["state"] == "right"]
         total, with_help = int((frame["state"] != "untold").sum()), int((right["help"] != "").sum())
         caption = SAYS["scores"].say(number=str(self.lab.number), right=len(right), total=total, helped=with_help)
-        return Table(frame.assign(state=frame["state"].map(MARKS)), caption, COLUMNS | TEXTS["heads"], self.lang)
+        return Table(frame.assign(state=frame["state"].map(MARKS)), caption, COLUMNS, self.lang)
 
 
 def _text(finished: str) -> T:
     return T(finished.replace("{", "{{").replace("}", "}}"))
 
 
-NUMBERS: Final = ("count", "bytes", "seconds")
-"""The kinds of questions that ask for a number."""
 _NUMBER: Final = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
 _LISTED: Final = re.compile(r"[,;/+&、]|\band\b|和|与")
 MOST: Final = 400
 """Most characters of an answer that are used."""
-
-
-def blank(given: Any) -> bool:
-    """Return whether an answer is a placeholder: None, `...`, empty text or `?`."""
-    return given is None or given is ... or (isinstance(given, str) and _typed(given) in ("", "?", "…", "..."))
 
 
 def number(given: Any) -> float | None:
@@ -223,16 +201,15 @@ def word(given: Any) -> str:
 
 
 def choices(given: Any, question: Question) -> list[str]:
-    """Return the words of an answer in order; what an option says in full is that option."""
+    """Return the words of an answer in order."""
     listed = isinstance(given, str) and question.kind != "word"
     parts = _LISTED.split(_typed(given)) if listed else [given] if single(given) else given
-    said = {word(each): word(option) for option, text in question.options.items() for each in (text.en, text.zh)}
-    return [said.get(name, name) for name in map(word, parts) if name]
+    return [name for name in map(word, parts) if name]
 
 
 def same(given: Any, truth: Any, question: Question) -> bool:
     """Return whether an answer is the true one; a number may be off by the question's tolerance, a share of it."""
-    if question.kind in NUMBERS:
+    if question.kind == "number":
         value = number(given)
         return value is not None and abs(value - float(truth)) <= max(question.tolerance * abs(float(truth)), 1e-9)
     return set(choices(given, question)) == set(choices(truth, question))
