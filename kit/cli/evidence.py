@@ -183,10 +183,10 @@ def cut(evidence: Path, out: Path, topic: str | None, ids: tuple[str, ...], **ch
     case = shared.open_case(evidence, out, **chosen)
     with shared.user_errors(ValueError):
         counts = cutting.cut(case, out, cutting.Wish(instant(since), instant(until), topic, ids))
-    rows = ((cutting.NAMES[name], cutting.count_text(count, case.lang)) for name, count in counts.items())
-    written(case, [(name.in_(case.lang), text) for name, text in rows], out)
+    texts = {name: cutting.KEPT_OF.say(kept=kept, of=before) for name, (kept, before) in counts.items()}
+    written(case, [(cutting.NAMES[name].in_(case.lang), said.render(case.lang)) for name, said in texts.items()], out)
     chosen_by = ("records",) if topic or ids else ("records", "entries") if since or until else ()
-    asked = [count for name in chosen_by if isinstance(count := counts.get(name), tuple)]
+    asked = [counts[name] for name in chosen_by if name in counts]
     if asked and not any(kept for kept, _ in asked):
         shared.nothing_matches(TEXTS["no_record"].say(out=out))
 

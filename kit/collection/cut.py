@@ -3,14 +3,13 @@
 A commitlog file keeps its name and every kept record its position, byte for byte; a range left out becomes the filler
 RocketMQ itself writes at the end of a file (`CommitLog.BLANK_MAGIC_CODE`, in DLedger files that of `MmapFileList`),
 with a hole after its eight bytes. So offsets, message ids and references stay valid, and a file takes no more disk than
-its records. Queue units keep their positions too; log entries include their continuation lines. Business tables,
-configuration, mqadmin outputs, host metrics and pasted texts are small and are copied completely. Left out, and
-counted: copies of other files, indexes (records tell them), damaged ranges, what was not recognised.
+its records. Log entries include their continuation lines. Business tables, configuration, mqadmin outputs, host metrics
+and pasted texts are small and are copied completely. Left out: copies of other files, consume queues and indexes
+(records tell them; queues without any records are kept), damaged ranges, what was not recognised.
 """
 
 import datetime as dt
 import struct
-from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
@@ -26,12 +25,11 @@ from kit.case.case import Case
 from kit.case.options import window
 from kit.case.tables import within
 from kit.data import grouped
-from kit.evidence.files import beginning, open_readonly
-from kit.formats import queues
+from kit.evidence.files import open_readonly
 from kit.formats.commitlog.schema import COLUMN_OF
 from kit.formats.commitlog.segments import examine, spans
 from kit.formats.tables import configs
-from kit.i18n import Lang, T, labels
+from kit.i18n import T, labels
 from kit.inventory import quotes
 from kit.inventory.model import STORES, Item
 from kit.rocketmq import binary_format as f
@@ -47,9 +45,6 @@ FILLER: Final = 8
 """Bytes of a filler's header."""
 _CHUNK: Final = 4 << 20
 
-Longs = np.ndarray[tuple[int], np.dtype[np.int64]]
-NONE: Final[Longs] = np.empty(0, np.int64)
-
 
 @attrs.frozen
 class Wish:
@@ -61,51 +56,36 @@ class Wish:
     ids: tuple[str, ...] = ()
 
 
-def cut(case: Case, out: Path, wish: Wish) -> dict[str, tuple[int, int] | int]:
+def cut(case: Case, out: Path, wish: Wish) -> dict[str, tuple[int, int]]:
     """Write the smaller evidence into `out`, which must be empty or absent.
 
-    Return what was kept: names of `NAMES` → (kept, there before), or a number. `case` must be opened without `since`
-    and `until`. Raise `ValueError` if `out` is not empty, or the window is.
+    Return what was kept: names of `NAMES` → (kept, there before). `case` must be opened without `since` and `until`.
+    Raise `ValueError` if `out` is not empty, or the window is.
     """
     window(wish.since, wish.until)
+    items, counts = case.unzoned.items, {name: np.zeros(2, np.int64) for name in NAMES}
     with output.fresh(out, case.lang) as staged:
-        return _cut(case, staged, wish)
-
-
-def _cut(case: Case, out: Path, wish: Wish) -> dict[str, tuple[int, int] | int]:
-    lives = trace.records_of(case.facts, wish.ids) if wish.ids else []
-    offsets = _offsets(case, wish, lives) if case.has("messages") else {}
-    points = np.unique(np.concatenate([NONE, *offsets.values()]))
-    lines = _mentions(case, lives) if wish.ids else {}
-    kept, every = Counter[str](), Counter[str]()
-    left_out = Counter(unknown=len(case.unzoned.not_recognised))
-    for item in case.unzoned.items:
-        target, name, count = _place(out, item.file), "", (0, 0)
-        if item.replica_of:
-            left_out["copies"] += 1
-        elif item.kind in STORES:
-            name = "records"
-            count = commitlog(item.file, item.path, item.base, offsets.get(item.file, NONE), target)
-        elif item.kind == "consumequeue":
-            name, count = "units", queue(item.path, points, target)
-        elif item.kind == "log":
-            name, count = "entries", _entries(case, item, wish, lines.get(item.file, []), target)
-        elif item.kind in WHOLE:
-            _write(item.path, [(0, item.bytes)], target)
-        else:
-            left_out["unknown" if item.kind in ("empty", "other", "lock") else "built"] += 1
-        kept[name], every[name] = kept[name] + count[0], every[name] + count[1]
-    files = [path for path in out.rglob("*") if path.is_file()]
-    about = [path.stat() for path in files]  # holes take no disk
-    kept |= {"files": len(files), "bytes": sum(min(each.st_size, each.st_blocks * 512) for each in about)}
-    every |= {"files": len(case.unzoned.items), "bytes": sum(item.bytes for item in case.unzoned.items)}
-    counts = {name: (kept[name], every[name]) if every[name] else left_out[name] for name in NAMES}
-    return {name: count for name, count in counts.items() if count}
-
-
-def count_text(count: tuple[int, int] | int, lang: Lang) -> str:
-    """Return a count of `cut` for a reader."""
-    return f"{count:,}" if isinstance(count, int) else KEPT_OF.say(kept=count[0], of=count[1]).render(lang)
+        lives = trace.records_of(case.facts, wish.ids) if wish.ids else []
+        offsets = _offsets(case, wish, lives) if case.has("messages") else {}
+        words = set().union(*map(trace.words, lives))
+        logs = case.unzoned.of_kind("log", replicas=False)
+        mentions = quotes.mentions(logs, [words], most=1 << 40)[0][0]
+        lines = grouped((each["file"], each["line"]) for each in mentions)
+        whole = WHOLE if case.has("messages") else (*WHOLE, "consumequeue")
+        for item in (each for each in items if not each.replica_of):
+            target = _place(staged, item.file)
+            if item.kind in STORES:
+                kept = offsets.get(item.file, np.empty(0, np.int64))
+                counts["records"] += commitlog(item.file, item.path, item.base, kept, target)
+            elif item.kind == "log":
+                counts["entries"] += _entries(case, item, wish, lines.get(item.file, []), target)
+            elif item.kind in whole:
+                _write(item.path, [(0, item.bytes)], target)
+        about = [path.stat() for path in staged.rglob("*") if path.is_file()]
+    counts["files"] += len(about), len(items) + len(case.unzoned.not_recognised)
+    held = sum(min(each.st_size, each.st_blocks * 512) for each in about)  # holes take no disk
+    counts["bytes"] += held, sum(item.bytes for item in items)
+    return {name: (int(kept), int(before)) for name, (kept, before) in counts.items() if before}
 
 
 def _place(out: Path, file: str) -> Path:
@@ -120,7 +100,7 @@ def _place(out: Path, file: str) -> Path:
 # --- records ----------------------------------------------------------------------------------------------------------
 
 
-def _offsets(case: Case, wish: Wish, lives: list[dict[str, Any]]) -> dict[str, Longs]:
+def _offsets(case: Case, wish: Wish, lives: list[dict[str, Any]]) -> dict[str, np.ndarray]:
     """Return the physical offsets of the records to keep, by file, sorted."""
     frame = case.tables.frame("stored_messages")
     if wish.ids:
@@ -132,8 +112,8 @@ def _offsets(case: Case, wish: Wish, lives: list[dict[str, Any]]) -> dict[str, L
         columns = "topic", COLUMN_OF[names.REAL_TOPIC], COLUMN_OF[names.RETRY_TOPIC], COLUMN_OF["DLQ_ORIGIN_TOPIC"]
         named = F.greatest(*(F.col(column) == wish.topic for column in columns))
         frame = _messages(case, frame, named, frame.where(named).select("uniq_key").dropna().distinct())
-    inside = frame.where(within("store_timestamp", wish.since, wish.until))
-    rows = inside.select("file", "physical_offset").toPandas()
+    frame = frame.where(within("store_timestamp", wish.since, wish.until))
+    rows = frame.select("file", "physical_offset").toPandas()
     return {str(file): np.unique(own.to_numpy(np.int64)) for file, own in rows.groupby("file")["physical_offset"]}
 
 
@@ -156,24 +136,14 @@ def _messages(case: Case, frame: DataFrame, named: Column, keys: DataFrame) -> D
 # --- logs -------------------------------------------------------------------------------------------------------------
 
 
-def _mentions(case: Case, lives: list[dict[str, Any]]) -> dict[str, list[int]]:
-    """Return the lines of each log that mention one of the messages."""
-    words = set().union(*map(trace.words, lives))
-    logs = case.unzoned.of_kind("log", replicas=False)
-    return grouped((each["file"], each["line"]) for each in quotes.mentions(logs, [words], most=1 << 40)[0][0])
-
-
 def _entries(case: Case, item: Item, wish: Wish, lines: list[int], target: Path) -> tuple[int, int]:
     """Write the entries of a log in the window (without a time: inside) or with a message; a start's settings too."""
-    everything = str(not wish.ids).lower()
-    asked = case.sql(
-        f"""
-        select `offset`, line, {within("ts", wish.since, wish.until) if wish.since or wish.until else everything}
+    inside = within("ts", wish.since, wish.until) if wish.since or wish.until or not wish.ids else "false"
+    query = f"""
+        select `offset`, line, {inside}
           or coalesce(source = 'broker' and thread = 'main' and message rlike :printed, false) as kept
-        from all_entries where file = :file order by `offset`""",
-        file=item.file,
-        printed=configs.DUMPED,
-    ).toPandas()
+        from all_entries where file = :file order by `offset`"""
+    asked = case.sql(query, file=item.file, printed=configs.DUMPED).toPandas()
     keep = asked["kept"].to_numpy(bool, copy=True)
     if lines and keep.size:
         keep[np.searchsorted(asked["line"].to_numpy(np.int64), np.array(lines, np.int64), "right") - 1] = True
@@ -187,7 +157,7 @@ def _entries(case: Case, item: Item, wish: Wish, lines: list[int], target: Path)
 # --- parts of files ---------------------------------------------------------------------------------------------------
 
 
-def commitlog(file: str, path: str, base: int | None, offsets: Longs, target: Path) -> tuple[int, int]:
+def commitlog(file: str, path: str, base: int | None, offsets: np.ndarray, target: Path) -> tuple[int, int]:
     """Write the records of a commitlog file at these physical offsets (sorted); return how many are kept, of how many.
 
     A record in the wrong place (with another offset) is kept only right behind a kept one: else nothing could find it.
@@ -227,17 +197,3 @@ def _write(
             source.seek(begin)
             while data := source.read(max(0, min(_CHUNK, end - source.tell()))):
                 out.write(data)
-
-
-def queue(path: str, offsets: Longs, target: Path) -> tuple[int, int]:
-    """Write a consume queue with the units that point to these offsets; the others become `fillPreBlank`'s."""
-    raw = np.frombuffer(beginning(path), np.uint8)
-    units = raw[: raw.size // f.CQ_UNIT * f.CQ_UNIT].view(queues.UNIT).copy()
-    used = (units["size"] != 0) & (units["size"] != f.CQ_PREFILL_SIZE)
-    keep = used & np.isin(units["physical_offset"].astype(np.int64), offsets)
-    if keep.any():
-        units = units[: int(np.flatnonzero(keep)[-1]) + 1]
-        units[~keep[: units.size]] = np.array((0, f.CQ_PREFILL_SIZE, 0), queues.UNIT)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(units.tobytes())
-    return int(keep.sum()), int(used.sum())

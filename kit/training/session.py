@@ -121,7 +121,7 @@ class Session:
         return truth if single(truth) else ", ".join(truth)
 
     def check(self, id_: str, given: Any) -> Note:
-        """Judge an answer. A placeholder does not count as an attempt."""
+        """Judge an answer; a placeholder (None, `...`, a text without letters and digits) is none."""
         question = self.question(id_)
         truth, reply = self.facts.get(question.answer), "right"
         if truth is None:
