@@ -59,7 +59,7 @@ def watch(paths: tuple[Path, ...], lang: Lang, **chosen: Any) -> None:
     ):
         raise Refusal(TEXTS["a_link"].say(path=alerts))
     run.begin()
-    with contextlib.suppress(run.Stopped), run.alone(folder, lang):
+    with contextlib.suppress(KeyboardInterrupt), run.alone(folder, lang):
         watching = _watch(paths, folder, lang, chosen)
         sender = run.Sender(watching, folder, _outlets(watching, chosen), complain)
         if chosen["prometheus"]:

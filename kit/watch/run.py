@@ -14,7 +14,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from types import FrameType
 from typing import Any, Final
 
 import click
@@ -36,8 +35,7 @@ MOST_LATE: Final = 1000
 AT_ONCE: Final = 1000
 """Most steps of `--once`: a writer that is faster than the watch does not keep it from ending."""
 
-MARKER: Final = ".rmq-kit-watch.json"
-STATE: Final = "state.json"
+STATE: Final = "rmq-kit-watch.json"
 
 
 def default(roots: Sequence[Path]) -> Path:
@@ -52,11 +50,9 @@ def alone(folder: Path, lang: Lang = "en") -> Iterator[None]:
         raise output.refused("link", folder, lang)
     with output.one_line(folder, lang):
         disk.private(folder)
-        names = sorted(path.name for path in folder.iterdir())
-        foreign = [name for name in names if name not in (MARKER, STATE) and not name.startswith(f".{STATE}.")]
-        if foreign or (names and MARKER not in names):
-            raise output.refused("foreign", folder, lang, name=(foreign or names)[0])
-        (folder / MARKER).touch(0o600)
+        foreign = sorted(path.name for path in folder.iterdir() if STATE not in path.name)
+        if foreign:
+            raise output.refused("foreign", folder, lang, name=foreign[0])
     with output.alone(folder, lang):
         yield
 
@@ -81,21 +77,13 @@ def save(folder: Path, kept: WatchState, *, durable: bool) -> None:
     disk.write_text(folder / STATE, msgspec.json.encode(kept).decode(), private=True, durable=durable)
 
 
-class Stopped(BaseException):
-    """The process was asked to end, whatever it was doing: no file is to blame."""
-
-
 def begin() -> None:
-    """Use one core, with the lowest priority. SIGTERM and SIGINT end the process between two steps, or while it waits."""
+    """Use one core, with the lowest priority. SIGTERM is a `KeyboardInterrupt` too, and so is a SIGINT in the background."""
     os.nice(NICE)
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        raise Stopped
-
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, stop)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class Sender:

@@ -167,7 +167,7 @@ def test_a_folder_with_foreign_files_is_refused_and_one_watch_works_in_it(tmp_pa
     said = []
     assert not run.load(state, said.append).time and said == []
     (state / run.STATE).write_text("{half")
-    assert not run.load(state, said.append).time and "state.json: cannot be read" in said.pop() and said == []
+    assert not run.load(state, said.append).time and "rmq-kit-watch.json: cannot be read" in said.pop() and said == []
 
 
 def test_what_came_while_no_watch_ran_counts_at_its_own_times(tmp_path):

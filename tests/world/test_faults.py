@@ -16,7 +16,7 @@ from table import rows_of
 
 from kit.cli import main
 from kit.evidence import disk
-from kit.watch import loop, run
+from kit.watch import loop
 
 FAULTS = rows_of(__file__, "faults")
 
@@ -54,12 +54,12 @@ def test_a_temporary_folder_is_gone_with_its_process(tmp_path, monkeypatch):
 
 def test_a_watch_that_is_stopped_blames_no_file_and_settings_that_are_none_are_said_once(tmp_path, monkeypatch):
     def stopped(*_):
-        raise run.Stopped
+        raise KeyboardInterrupt
 
     strange.put(tmp_path / "x.log", strange.LOG)
     watch = loop.Watch([tmp_path], since=0.0)
     monkeypatch.setattr(loop, "new_rows", lambda *_: map(stopped, [0]))
-    with pytest.raises(run.Stopped):
+    with pytest.raises(KeyboardInterrupt):
         watch.step()
     assert not watch.figures.unread
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
