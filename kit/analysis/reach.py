@@ -114,6 +114,14 @@ def _stored(facts: Facts, failed: list[Row]) -> list[Row]:
     ]
 
 
+def inner_of_failed_lists(facts: Facts) -> Row | None:
+    """Return the statement about an inner address nobody reached that most often gave no list of a group's members."""
+    reached = {row["address"] for row in tried(facts) if row["reached"]}
+    rows = (row | {"address": str(row["address"])} for row in _statements(facts, "consumer-list-failed"))
+    inner = (row for row in rows if network(row["address"]) and row["address"] not in reached)
+    return min(inner, key=lambda row: (-row["n"], row["file"], row["line"]), default=None)
+
+
 def name_servers(facts: Facts) -> frozenset[str]:
     """Return the addresses of name servers that configurations and mqadmin commands name."""
     return frozenset(row["address"] for row in facts.rows("reach_addresses") if row["kind"] == "name server")

@@ -49,6 +49,9 @@ def observe(facts: Facts) -> Observed:
         observed.quotes["call-timeout"] = refs.quote(facts, late, 2)
     if address is None and not logs and not (answered or refs.seen(facts, "producer-connected", "consumer-connected")):
         _unused(facts, observed)
+    if address is None and (inner := reach.inner_of_failed_lists(facts)):
+        observed.values |= {"inner": inner["address"], "list": inner["n"]}
+        observed.quotes["list"] = [facts.ref(inner["file"], inner["line"])]
     return observed
 
 

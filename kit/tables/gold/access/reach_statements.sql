@@ -1,4 +1,4 @@
--- One row per what logs say of connects to brokers, file, source and values: event (connect, and the text client-created),
+-- One row per what logs say of connects to brokers, file, source and values: event (connect, and the texts consumer-list-failed, client-created),
 -- address, client_id, n (entries), line (the smallest), of a connect failed, reached (entries), failed_line, reached_line (the smallest), first, last
 -- (of its failures, if any), name_server (a failed request was one that goes to a name server). At most 20,000 of each event.
 -- A failed connect is printed by the attempt (remoting/netty/NettyRemotingClient.createChannel) and by the exception of the call that waited for it.
@@ -30,8 +30,10 @@ with asked as (
   select event, file, source, line, ts, address, good, cast(null as string) as client_id, name_server
   from connects where address <> '' and address <> 'null' and coalesce(try_cast(regexp_extract(address, ':([0-9]+)$', 1) as bigint), 0) < 65536
   union all
-  select event, file, source, line, ts, value_address as address, cast(null as boolean) as good, value_client_id as client_id, 0 as name_server
-  from events where event = 'client-created'
+  select e.event, e.file, e.source, e.line, e.ts, e.value_address as address, cast(null as boolean) as good, e.value_client_id as client_id,
+    0 as name_server
+  from events e
+  where e.event in ('consumer-list-failed', 'client-created')
 ), counted as (
   select event, file, source, address, client_id, count(*) as n, min(line) as line, count(case when not good then 1 end) as failed,
     count(case when good then 1 end) as reached, min(case when not good then line end) as failed_line, min(case when good then line end) as reached_line,
