@@ -132,8 +132,13 @@ def outputs(lines: Sequence[Line]) -> tuple[dict[int, str], frozenset[int]]:
         head = _command(line.text) or (DUMP if _OUTPUTS["dumped"].match(line.text) else metrics.of_line(line.text))
         if head and head != inside:
             begun[line.number] = inside = head
-        near = line.number - last <= 1 + 4 * (inside == "topicRoute")  # with lines of brackets between
-        goes_on = inside and near and _OUTPUTS["row"].search(line.text)
+        # A row has two numbers, or cells apart; brokerStatus and topicRoute print names and values, the latter also lines of brackets.
+        form = _OUTPUTS["named"] if inside in ("brokerStatus", "topicRoute", "queryMsgBy…") else _OUTPUTS["row"]
+        goes_on = (
+            inside
+            and line.number - last <= 1 + 4 * (inside == "topicRoute")
+            and (len(_OUTPUTS["cell"].findall(line.text)) > 1 or form.match(line.text))
+        )
         if head or goes_on or _OUTPUTS["alone"].match(line.text):
             rows.add(line.number)
             last = line.number

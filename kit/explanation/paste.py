@@ -18,10 +18,11 @@ MOST: Final = 4 << 20
 """Most bytes that are read, and unpacked: a few seconds."""
 
 _FORMS: Final = patterns("paste_lines")
-_LOCATED: Final = re.compile(
-    r"(a method that does not exist\..{0,80} location:)((?:\s*\n){1,2})\s*([\w.$]+\(\w+\.java:\d+\))"
-)
-"""An error that Spring Boot analysed, and below it the method in which it is."""
+_SEVERAL: Final = (
+    (re.compile(r"RpcError of RPC that terminated with:\s*$"), re.compile(r"^\s*(?:(?:status|details|debug_error_string) = |>\s*$)"), 4),
+    (re.compile(r"a method that does not exist\. The attempt was made from the following location:\s*$"), re.compile(r"^\s*(?:$|[\w.$]+\(\w+\.java:\d+\)$)"), 2),
+)  # fmt: skip
+"""How an error of gRPC for Python and one of Spring Boot's failure analyzers begin and go on, and the most lines."""
 
 
 @attrs.frozen
@@ -55,7 +56,7 @@ def decoded(raw: bytes) -> str:
 
 def lines(paste: str) -> Iterator[Line]:
     source_line = False
-    for number, one in enumerate(_LOCATED.sub(r"\1 \3\2", paste).split("\n"), 1):
+    for number, one in enumerate(_whole(paste.split("\n")), 1):
         for part in _FORMS["escaped"].sub("\n", _FORMS["docker"].sub(r"\1", one[:LONGEST])).split("\n"):
             text = plain(part)
             if any(map(str.isalnum, text)) and not _FORMS["fence"].match(text):
@@ -63,6 +64,19 @@ def lines(paste: str) -> Iterator[Line]:
                 indented = below_frame and one[:1] in (" ", "\t")
                 empty = _FORMS["frame"].match(text) or _FORMS["faq"].match(text) or source_code.LINE.match(text)
                 yield Line(number, text, indented or bool(empty))
+
+
+def _whole(lines: list[str]) -> list[str]:
+    """Return the lines with each error of several lines whole at its first one and empty at the others."""
+    for first, rest, most in _SEVERAL:
+        for at in [number for number, line in enumerate(lines) if first.search(line)]:
+            for n in range(at + 1, min(at + 1 + most, len(lines))):
+                line = _FORMS["quoting"].sub("", lines[n].rstrip("\r"))
+                if not rest.match(line):
+                    break
+                lines[at] = f"{lines[at].rstrip()} {line.strip()}"
+                lines[n] = ""
+    return lines
 
 
 def plain(line: str) -> str:

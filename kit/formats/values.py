@@ -54,6 +54,8 @@ def integer(value: Any, bits: int = 64) -> int | None:
 
 def truncated(text: str | None, bits: int = 64) -> int | None:
     """Return a printed number without its fraction if it fits `bits`: `12.7` is 12, `1.2e1` is 12."""
+    if text is not None and _WHOLE.fullmatch(text):
+        return integer(text, bits)
     number = real(text)
     return None if number is None else integer(math.trunc(number), bits)
 

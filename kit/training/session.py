@@ -121,7 +121,7 @@ class Session:
         return truth if single(truth) else ", ".join(truth)
 
     def check(self, id_: str, given: Any) -> Note:
-        """Judge an answer; a placeholder (None, `...`, a text without letters and digits) is none."""
+        """Judge an answer. A placeholder (None, `...`, a text without letters and digits) does not count as one."""
         question = self.question(id_)
         truth, reply = self.facts.get(question.answer), "right"
         if truth is None:
@@ -183,7 +183,7 @@ MOST: Final = 400
 
 
 def number(given: Any) -> float | None:
-    """Return a typed number, its thousands separated by commas or not; None if it is none."""
+    """Return a typed number, its thousands separated by commas or not; None for anything else."""
     # A cut-off text is never read as a number: it would be a different one.
     if isinstance(given, str) and len(given) <= MOST and _NUMBER.fullmatch(_typed(given)):
         return float(_typed(given).replace(",", ""))
