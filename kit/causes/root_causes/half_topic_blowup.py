@@ -5,7 +5,7 @@ client/impl/consumer/DefaultMQPushConsumerImpl.sendMessageBack (up to 4.6.0), st
 broker/transaction/queue/TransactionalMessageServiceImpl.check, broker/processor/EndTransactionProcessor.
 """
 
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 
@@ -45,8 +45,17 @@ def observe(facts: Facts) -> Observed:
     happened = values.get("half") or "half" not in values
     values["retry_topic_length"] = back.retry_topic_length if values["too_long"] and happened else None
     if printed and not values.get("half"):
-        observed.window = printed.window
+        # A message is printed when it is discarded; the first answer COMMIT made two of one long before.
+        begun = [row["commit_ts"] for row in _discards(facts)]
+        times = pd.Series([printed.first, printed.last, *begun], dtype="datetime64[us]")
+        observed.window = refs.span(times, times)
     return observed
+
+
+def _discards(facts: Facts) -> list[dict[str, Any]]:
+    """Return what transaction.log prints of discarded leaked messages, one row at most."""
+    rows = facts.rows("printed_discards") if refs.seen(facts, "check-discard") else []
+    return [row for row in rows if row["leaked"]]
 
 
 def _of_store(facts: Facts, observed: Observed) -> None:
@@ -95,8 +104,7 @@ def _of_logs(facts: Facts, observed: Observed) -> None:
     committed = refs.seen(facts, "leaked-commit-printed")
     observed.values |= {"committed_printed": committed.count}
     observed.quotes["diverted-again"] = refs.quote(facts, committed)
-    rows = facts.rows("printed_discards") if refs.seen(facts, "check-discard") else []
-    for row in [row for row in rows if row["leaked"]][:1]:
+    for row in _discards(facts):
         observed.values |= {
             "copies_printed": row["lines"], "messages_printed": row["messages"], "commits_printed": row["commits"],
         }  # fmt: skip

@@ -2,11 +2,13 @@
 -- end (behind it), first_time, last_time (store times), file (of the last record). As many rows as brokers that led.
 -- What is delivered after a delay, committed or put back keeps the store host of what it was made of (ScheduleMessageService.messageTimeUp,
 -- EndTransactionProcessor, TransactionalMessageBridge): such records are left out where two brokers wrote into the same store.
-with ranges as (
-  select file, regexp_replace(file, '[^/]*$', '') as folder, store_host, stage in ('original', 'half', 'schedule', 'op') as own,
+with stored as (
+  select file, store_host, stage in ('original', 'half', 'schedule', 'op') as own,
     min(physical_offset) as begin, max(physical_offset) as last_offset, max(physical_offset + store_size) as `end`,
     min(store_timestamp) as first_time, max(store_timestamp) as last_time
-  from records where problem is null and store_host is not null and store_size is not null group by 1, 2, 3, 4
+  from records where problem is null and store_host is not null and store_size is not null group by 1, 2, 3
+), ranges as (
+  select *, regexp_replace(file, '[^/]*$', '') as folder from stored
 ), several as (
   select folder from ranges where own group by folder having min(store_host) <> max(store_host)
 ), whole as (

@@ -1,6 +1,6 @@
 -- One row per kind of half message that transaction.log prints as discarded: leaked (boolean: its real topic is the half topic), lines, messages
--- (distinct UNIQ_KEYs), born (the earliest of them), first, last (time), file, line (of the first), commits (COMMIT answers of checks of these messages), commit_file, commit_line
--- (the first), unknown_messages (messages with UNKNOWN answers), unknowns (these answers), unknown_file, unknown_line (the first). At most 2 rows.
+-- (distinct UNIQ_KEYs), born (the earliest of them), first, last (time), file, line (of the first), commits (COMMIT answers of checks of these messages), commit_ts, commit_file,
+-- commit_line (the first), unknown_messages (messages with UNKNOWN answers), unknowns (these answers), unknown_file, unknown_line (the first). At most 2 rows.
 -- DefaultTransactionalMessageCheckListener.resolveDiscardMsg prints the whole message, EndTransactionProcessor the answers by UNIQ_KEY.
 with printed as (
   select file, line, ts, message like '%REAL_TOPIC=RMQ_SYS_TRANS_HALF_TOPIC%' as leaked,
@@ -21,7 +21,7 @@ with printed as (
   from printed group by leaked
 )
 select d.leaked, d.lines, d.messages, d.born, d.first, d.last, d.place.file as file, d.place.line as line, coalesce(a.commits, 0) as commits,
-  a.commit.file as commit_file, a.commit.line as commit_line, coalesce(a.unknown_messages, 0) as unknown_messages,
+  a.commit.ts as commit_ts, a.commit.file as commit_file, a.commit.line as commit_line, coalesce(a.unknown_messages, 0) as unknown_messages,
   coalesce(a.unknowns, 0) as unknowns, a.unsure.file as unknown_file, a.unsure.line as unknown_line
 from discards d left join answers a on a.leaked = d.leaked
 order by d.leaked
