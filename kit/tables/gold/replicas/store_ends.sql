@@ -7,17 +7,14 @@ with stored as (
     min(physical_offset) as begin, max(physical_offset) as last_offset, max(physical_offset + store_size) as `end`,
     min(store_timestamp) as first_time, max(store_timestamp) as last_time
   from records where problem is null and store_host is not null and store_size is not null group by 1, 2, 3
-), ranges as (
+), folders as (
   select *, regexp_replace(file, '[^/]*$', '') as folder from stored
-), several as (
-  select folder from ranges where own group by folder having min(store_host) <> max(store_host)
-), whole as (
-  select r.* from ranges r left join several f on f.folder = r.folder where r.own or f.folder is null
+), writers as (
+  select *, min(if(own, store_host, null)) over inside <> max(if(own, store_host, null)) over inside as several
+  from folders window inside as (partition by folder)
 ), hosts as (
-  select store_host, min(begin) as begin, max(last_offset) as last_offset, min(first_time) as first_time, max(last_time) as last_time
-  from whole group by store_host
+  select *, max(last_offset) over (partition by store_host) = last_offset as newest from writers where own or not coalesce(several, false)
 )
-select h.store_host, h.begin, h.last_offset, max(w.`end`) as `end`, h.first_time, h.last_time, min(w.file) as file
-from hosts h join whole w on w.store_host = h.store_host and w.last_offset = h.last_offset
-group by h.store_host, h.begin, h.last_offset, h.first_time, h.last_time
-order by h.store_host
+select store_host, min(begin) as begin, max(last_offset) as last_offset, max(if(newest, `end`, null)) as `end`, min(first_time) as first_time,
+  max(last_time) as last_time, min(if(newest, file, null)) as file
+from hosts group by store_host order by store_host

@@ -7,21 +7,20 @@ with printed as (
     timestamp_millis(try_cast(regexp_extract(message, 'bornTimestamp=([0-9]{13})', 1) as bigint)) as born,
     nullif(upper(regexp_extract(message, '[{ ]UNIQ_KEY=([0-9A-Fa-f]{32,56})', 1)), '') as uniq_key
   from entries where array_contains(events, 'check-discard')
-), discarded as (
-  select distinct leaked, uniq_key from printed where uniq_key is not null
+), messages as (
+  select leaked, uniq_key, count(*) as lines, min(born) as born, min(ts) as first, max(ts) as last, min(struct(ts is null as undated, ts, file, line)) as place
+  from printed group by leaked, uniq_key
 ), answers as (
-  select m.leaked, count_if(answer = 'COMMIT') as commits, count_if(answer = 'UNKNOWN') as unknowns,
-    count(distinct case when answer = 'UNKNOWN' then a.uniq_key end) as unknown_messages,
+  select uniq_key, count_if(answer = 'COMMIT') as commits, count_if(answer = 'UNKNOWN') as unknowns,
     min(case when answer = 'COMMIT' then struct(ts is null as undated, ts, file, line) end) as commit,
     min(case when answer = 'UNKNOWN' then struct(ts is null as undated, ts, file, line) end) as unsure
-  from discarded m join transaction_answers a on a.uniq_key = m.uniq_key where a.from_check group by m.leaked
+  from transaction_answers where from_check group by uniq_key
 ), discards as (
-  select leaked, count(*) as lines, count(distinct uniq_key) as messages, min(born) as born, min(ts) as first, max(ts) as last,
-    min(struct(ts is null as undated, ts, file, line)) as place
-  from printed group by leaked
+  select m.leaked, sum(m.lines) as lines, count(m.uniq_key) as messages, min(m.born) as born, min(m.first) as first, max(m.last) as last,
+    min(m.place) as place, coalesce(sum(a.commits), 0) as commits, min(a.commit) as commit, count_if(a.unknowns > 0) as unknown_messages,
+    coalesce(sum(a.unknowns), 0) as unknowns, min(a.unsure) as unsure
+  from messages m left join answers a on a.uniq_key = m.uniq_key group by m.leaked
 )
-select d.leaked, d.lines, d.messages, d.born, d.first, d.last, d.place.file as file, d.place.line as line, coalesce(a.commits, 0) as commits,
-  a.commit.ts as commit_ts, a.commit.file as commit_file, a.commit.line as commit_line, coalesce(a.unknown_messages, 0) as unknown_messages,
-  coalesce(a.unknowns, 0) as unknowns, a.unsure.file as unknown_file, a.unsure.line as unknown_line
-from discards d left join answers a on a.leaked = d.leaked
-order by d.leaked
+select leaked, lines, messages, born, first, last, place.file as file, place.line as line, commits, commit.ts as commit_ts, commit.file as commit_file,
+  commit.line as commit_line, unknown_messages, unknowns, unsure.file as unknown_file, unsure.line as unknown_line
+from discards order by leaked
