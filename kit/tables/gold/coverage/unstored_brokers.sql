@@ -29,9 +29,11 @@ with own as (
   select address from own where member and address is not null
   union
   select b.address from boots b join own o on o.file = b.file and o.member where b.own
+), judged as (
+  select n.broker, n.address, n.file, bool_or(s.address is not null) over (partition by n.file) as beside
+  from named n left join stored s on s.address = n.address
 )
-select distinct broker, address, file from named
-where address rlike '^[0-9]+[.][0-9]+[.][0-9]+[.][0-9]+:[0-9]+$' and address not in (select address from stored)
+select distinct broker, address, file from judged
+where address rlike '^[0-9]+[.][0-9]+[.][0-9]+[.][0-9]+:[0-9]+$' and not beside
   and address not in (select address from members where address is not null)
-  and file not in (select n.file from named n join stored s on s.address = n.address)
 order by address, file, broker limit 10000
