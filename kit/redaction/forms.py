@@ -66,6 +66,7 @@ KEPT: Final = {name: frozenset(fields.split()) for name, fields in _DATA["kept"]
 QUAD: Final = re.compile(_PARTS["quads"])
 SCHEME: Final = re.compile(rf"{_PARTS['schemes']}|[A-Za-z]:?")
 HEX: Final = re.compile(r"[0-9A-Fa-f]{8,}")
-WORD: Final = re.compile(r"[A-Za-z0-9]+")
+WORD: Final = re.compile(_DATA["words"]["word"]["form"])
+"""Where a name may begin: a word of ASCII, or a single letter of a script that has no blanks."""
 SPELLED: Final = re.compile(r"(\\x[0-9a-f]{2}|\\u[0-9a-f]{4})")
 """Control characters as `kit.charts.clean` spells them: they end a word, as they did before."""

@@ -20,7 +20,6 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-import ahocorasick_rs
 import numpy as np
 import pandas as pd
 
@@ -40,7 +39,7 @@ _STOCK: Final = frozenset(part for word in ordinary.FOLDERS for part in rf.WORD.
 """Words of which RocketMQ's own names of files and folders are made."""
 _BELOW: Final = re.compile(r"(?:[/\\][\w.%+~@$!#-]+)*")
 """What goes on behind a known path of a machine."""
-_QUADS: Final = re.compile(r"\d\.\d+\.\d+\.\d")
+_TAIL: Final = re.compile(rf"(?:\.(?:{'|'.join(sorted(ordinary.EXTENSIONS))}|[0-9]+))*\Z")
 _OF_WORD: Final = r"""[^\s"'()<>\[\]{},;=:，。、：]"""
 _CUT_WORD: Final = re.compile(rf"(?<!{_OF_WORD}){_OF_WORD}{{4,}}(?=…)")
 """From where a word begins only: from each of its letters, a long text without blanks would be gone through again."""
@@ -71,7 +70,7 @@ def mapped(value: Any, new: Callable[[str, str | None], str], field: str | None 
         )
         for name in frame.select_dtypes(["object", "string", "category"]):
             frame[name] = pd.Series([mapped(cell, new, str(name)) for cell in frame[name]], frame.index, dtype=object)
-        return frame.set_axis([mapped(name, new, "topic") for name in frame.columns], axis="columns")
+        return frame.set_axis([mapped(name, new) for name in frame.columns], axis="columns")
     return value
 
 
@@ -87,31 +86,26 @@ class Redactor:
         kinds = dict(sorted((names or {}).items()))
         known = [ip for text, kind in kinds.items() if kind == "address" and (ip := host(text)[0])]
         self._pseudonyms = Pseudonyms(salt, kinds, known)
-        self.coin, self.is_pseudonym = self._pseudonyms.name, self._pseudonyms.given.__contains__
+        self.is_pseudonym = self._pseudonyms.given.__contains__
         self._replacements: dict[str, Callable[[str], str | None]] = {
             "redacted": lambda original: GONE,
             "quoted": lambda original: _QUOTED.sub(lambda hit: f"{hit[1]}{GONE}{hit[2] or ''}", original, count=1),
-            "value": lambda original: (
-                original if self.is_pseudonym(original) else self.names.get(original) or self.coin(original, "value")
-            ),
+            "value": lambda original: original if self.is_pseudonym(original) else self.coin(original, "value"),
             "address": self._pseudonyms.address_text,
             "mac": self._pseudonyms.mac,
             "mail": lambda original: self.coin(original, "client"),
             "web": lambda original: original if original.startswith(PUBLIC) else self.path(original),
             "properties": self._properties,
             "dotted": self._dotted,
-            "key": lambda original: None if _QUADS.search(original) else self._key(original),
+            "key": lambda original: None if rf.QUAD.search(original) else self._key(original),
             "word": self._pseudonyms.word,
             "itself": lambda original: original,
             "pieces": lambda original: None,
         }
         """What a form of `forms.yaml` becomes; None: it is searched for shorter forms."""
-        self.names = {name: self.coin(name, kind) for name, kind in kinds.items() if kind != "address"}
-        # Names without a letter or digit of ASCII; a cell of a table may be any word of a sentence.
-        wordless = (each for each, kind in kinds.items() if kind != "value" and not rf.WORD.search(each))
-        self._wordless = ahocorasick_rs.AhoCorasick(
-            [each for each in wordless if not is_ambiguous(each)], matchkind=ahocorasick_rs.MatchKind.LeftmostLongest
-        )
+        self.names = {name: self._pseudonyms.name(name, kind) for name, kind in kinds.items() if kind != "address"}
+        # A cell of a table may be any word of a Chinese sentence.
+        self._cells = {name for name, kind in kinds.items() if kind == "value" and not re.search("[A-Za-z0-9]", name)}
         self._index()
         self.exact = {path: self.path(path) for path in sorted(exact)}
         for path, new in self.exact.items():
@@ -123,10 +117,14 @@ class Redactor:
         self.text = functools.cache(self._replaced)
         """Returns a text with all originals replaced. `field`: its column or JSON field if it is a whole cell."""
 
+    def coin(self, original: str, kind: str = "key") -> str:
+        """Return the pseudonym of a name, or of what turns out to be one."""
+        return self.names.get(original) or self._pseudonyms.name(original, kind)
+
     def _index(self) -> None:
         """Enter each name under its first word."""
         shapes = defaultdict(set)
-        for name in self.names:
+        for name in self.names.keys() - self._cells:
             if word := rf.WORD.search(name):
                 shapes[word.group()].add((-len(name), word.start()))
         self._shapes = {word: sorted(each) for word, each in shapes.items()}
@@ -154,12 +152,7 @@ class Redactor:
         # Of a word only the beginning is left, perhaps of a name, an address or an id.
         cut = text if "…" in text or len(text) != MAX_TEXT else text + "…"
         whole = _CUT_WORD.sub(lambda hit: hit[0] if is_ordinary(hit[0]) or hit[0].isdigit() else "", cut)
-        out, done = [], 0
-        for _, begin, end in [*self._wordless.find_matches_as_indexes(whole), (0, len(whole), len(whole))]:
-            out += [self._joined(part, rf.ANY) for part in rf.SPELLED.split(whole[done:begin])]
-            out.append(self.names.get(whole[begin:end], ""))
-            done = end
-        return "".join(out)
+        return "".join(self._joined(part, rf.ANY) for part in rf.SPELLED.split(whole))
 
     def _joined(self, text: str, forms: rf.Pattern) -> str:
         return "".join(old if new is None else new for old, new in self._pieces(text, forms))
@@ -223,7 +216,7 @@ class Redactor:
             return self.names[token]
         if rf.HEX.fullmatch(token) and len(token) in (32, 34, 56):
             return self._pseudonyms.hex_run(token)
-        if token in _NO_VALUE or is_ordinary(token) or (token.isascii() and not rf.WORD.search(token)):
+        if token in _NO_VALUE or is_ordinary(token) or not rf.WORD.search(token):
             return token
         return self.coin(token, "key")
 
@@ -233,25 +226,16 @@ class Redactor:
         return head + "{" + ", ".join(map(self._property, inner.split(", ")))
 
     def _property(self, part: str) -> str:
-        name, sign, value = part.partition("=")
-        if not sign:
-            return self.coin(part, "value") if part.strip() else part
-        if name in (own.KEYS, "__SHARDINGKEY"):
-            new = " ".join(self._key(token) for token in value.split(" "))
-        elif name in own.PROPERTIES:
-            new = self.text(value)
-        else:
-            new = value if value in _NO_VALUE else self.coin(value, "value")
-        return f"{name}={new}"
+        name, sign, value = part.partition("=") if "=" in part else ("", "", part)
+        stays = name in own.PROPERTIES or value.strip() in _NO_VALUE
+        return name + sign + (self.text(value, name) if stays else self.coin(value, "value"))
 
     def _dotted(self, text: str) -> str | None:
         """Return a package or a host with dots replaced, part by part."""
         if text.startswith(ordinary.VENDORS) or text.rpartition(".")[2] in ordinary.EXTENSIONS:
             return None
         return ".".join(
-            part
-            if part in ordinary.LABELS
-            else self.names.get(part) or self._pseudonyms.address_text(part) or self.coin(part, "app")
+            part if part in ordinary.LABELS else self._pseudonyms.address_text(part) or self.coin(part, "app")
             for part in text.split(".")
         )
 
@@ -278,10 +262,10 @@ class Redactor:
             return self.names[part]
         pieces = list(self._pieces(part, rf.PLAIN))
         left = "\0".join(old for old, new in pieces if new is None)
-        if left.isascii() and not home and _STOCK.issuperset(w for w in rf.WORD.findall(left) if not w.isdigit()):
+        if not home and _STOCK.issuperset(w for w in rf.WORD.findall(left) if not re.fullmatch("[0-9]+", w)):
             return "".join(old if new is None else new for old, new in pieces)
         stem, tail = _stem(part)
-        return (self.names.get(stem) or self.coin(stem, "dir")) + tail
+        return self.coin(stem, "dir") + tail
 
 
 def _parts(path: str) -> list[str]:
@@ -291,17 +275,16 @@ def _parts(path: str) -> list[str]:
 
 def _stem(part: str) -> tuple[str, str]:
     """Return the stem of a file name and its known extensions."""
-    stem, dot, last = part.rpartition(".")
-    if stem and (last in ordinary.EXTENSIONS or last.isdigit()):
-        stem, tail = _stem(stem)
-        return stem, tail + dot + last
-    return part, ""
+    tail = _TAIL.search(part, 1)[0]  # type: ignore[index]
+    return part.removesuffix(tail), tail
 
 
 # --- pseudonyms -------------------------------------------------------------------------------------------------------
 
-SPACES: Final = {4: (int(ipaddress.IPv4Address("100.64.0.0")), 22), 6: (int(ipaddress.IPv6Address("2001:db8::")), 96)}
-"""By the version of an address: the first pseudonym, and bits below it."""
+SPACES: Final[dict[int, Any]] = {
+    4: ipaddress.IPv4Network("100.64.0.0/10"), 6: ipaddress.IPv6Network("2001:db8::/32")
+}  # fmt: skip
+"""By the version of an address: its pseudonyms."""
 _ALPHABET: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
@@ -343,9 +326,10 @@ class Pseudonyms:
     def _of(self, original: Any, create: Callable[[int], Any]) -> Any:
         """Return the pseudonym of an original; on first use the first that `create` returns and nothing has."""
         if original not in self._by_original:
+            self._originals.add(original)
             attempts = map(create, itertools.count())
-            taken = (self.given, self._originals, (original,))
-            new = self._by_original[original] = next(n for n in attempts if not any(n in some for some in taken))
+            new = next(each for each in attempts if each not in self.given and each not in self._originals)
+            self._by_original[original] = new
             self.given.add(new)
         return self._by_original[original]
 
@@ -374,9 +358,8 @@ class Pseudonyms:
         """Return the pseudonym of an address; those that say nothing, and pseudonyms, stay."""
         if says_nothing(ip) or ip in self.given:
             return ip
-        first, bits = SPACES[ip.version]
-        number = self._number
-        new: Address = self._of(ip, lambda attempt: type(ip)(first + number("address", str(ip), attempt) % (1 << bits)))
+        space = SPACES[ip.version]
+        new: Address = self._of(ip, lambda n: space[self._number("address", str(ip), n) % space.num_addresses])
         return new
 
     def address_text(self, text: str) -> str | None:

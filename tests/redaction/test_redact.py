@@ -114,6 +114,8 @@ def test_names_keep_length_and_prefix_small_keys_are_digits_and_dates_no_keys():
     frame = made.value(pd.DataFrame({**numbers, "keys": ["SO20260007 1025", None]}))
     assert frame["key"][0] == new and list(frame["store_size"]) == [1025, 1026]
     assert frame["keys"][0] == f"{made.names['SO20260007']} {new}" and frame["keys"][1] is None
+    columns = Redactor(SALT, {"at": "host", "file": "topic"}).value(pd.DataFrame({"at": ["x"], "file": ["a"]})).columns
+    assert list(columns) == ["at", "file"]  # the kit finds them by these names
     assert "never-seen" not in made.text("dedupKey=never-seen-7 done")
     dated = Redactor(SALT, {"2026-11-20": "key", "4.6.1": "key"})
     said = "2026-11-20 15:09:23 release 4.6.1"
