@@ -1,8 +1,10 @@
 """The forms of what must not leave a site, and the places where a key or a name is expected: `forms.yaml`, compiled."""
 
 import re
+from collections.abc import Container
 from functools import cache
 from typing import Any, Final
+from urllib.parse import unquote
 
 import msgspec
 
@@ -68,5 +70,25 @@ SCHEME: Final = re.compile(rf"{_PARTS['schemes']}|[A-Za-z]:?")
 HEX: Final = re.compile(r"[0-9A-Fa-f]{8,}")
 WORD: Final = re.compile(_DATA["words"]["word"]["form"])
 """Where a name may begin: a word of ASCII, or a single letter of a script that has no blanks."""
-SPELLED: Final = re.compile(r"(\\x[0-9a-f]{2}|\\u[0-9a-f]{4})")
-"""Control characters as `kit.charts.clean` spells them: they end a word, as they did before."""
+_ESCAPE: Final = re.compile(_filled(_DATA["escape"]), re.ASCII)
+
+
+def opened(text: str, known: Container[str] = ()) -> tuple[str, dict[str, str]]:
+    r"""Return a text with the characters that `\u4f60` and `%3D` spell, and (spelling → sign) of those that it has not.
+
+    A sign stands for a blank, a control character or what `kit.charts.escape` would have escaped: words end there, but
+    a body goes on behind `\n`. `known`: first words of names; where `\trade` begins with one, it is no tab.
+    """
+    signs: dict[str, str] = {}
+
+    def read(hit: re.Match[str]) -> str:
+        code, percent = hit["code"], hit["percent"]
+        char = chr(int(code, 16)) if code else unquote(re.sub("%(?:25)+", "%", percent)) if percent else "\n"
+        word = WORD.match(text, hit.end() - 1) if char == "\n" else None
+        if hit["folder"] or "\ufffd" in char or (word and word.group() in known):
+            return hit[0]
+        if char.isprintable() and char not in " '<>&$":
+            return '\\"' if char == '"' else char
+        return signs.setdefault(hit[0], chr(0xF0000 + len(signs)))
+
+    return _ESCAPE.sub(read, text), signs

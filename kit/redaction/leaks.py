@@ -5,6 +5,7 @@ file as its readers do (JSON values, CSV cells, notebook outputs, the page's tex
 originals by plain search and for addresses, mail and secrets by its own forms.
 """
 
+import base64
 import contextlib
 import csv
 import html
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import unquote
 
 import attrs
 import click
@@ -158,10 +160,18 @@ def check(originals: Originals, files: Mapping[Path, Path], sentence: T, lang: L
             raise click.ClickException(sentence.say(file=str(name), kind=KINDS[kind]).render(lang))
 
 
+def _unpacked(text: str) -> Iterator[str]:
+    """Yield what Base64 in a text says."""
+    for packed in _FILES["packed"].findall(text):
+        with contextlib.suppress(ValueError):
+            yield base64.b64decode(packed + "==", "-_").decode()
+
+
 def leak(text: str, originals: Originals) -> str | None:
     """Return the kind of the first original in a text (a key of `_FORMS`), None if absent."""
-    text = html.unescape(_FILES["escaped"].sub(" ", text))
+    text = html.unescape(_FILES["escaped"].sub(lambda hit: chr(int(hit[1], 16)) if hit[1] else " ", text))
     text = _FILES["digest"].sub(" ", text)
+    text = "\n".join(dict.fromkeys((text, unquote(text), *_unpacked(text))))
     for form, pattern in _FORMS.items():
         for hit in pattern.finditer(text):
             if form == "address":

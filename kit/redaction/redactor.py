@@ -8,6 +8,7 @@ An IPv4 address, in any form, becomes one of 100.64.0.0/10, an IPv6 address one 
 is locally administered: none of them is a real one. Ports, process ids, offsets, times and counters of an id stay.
 """
 
+import base64
 import contextlib
 import functools
 import hashlib
@@ -99,6 +100,7 @@ class Redactor:
             "dotted": self._dotted,
             "key": lambda original: None if rf.QUAD.search(original) else self._key(original),
             "word": self._pseudonyms.word,
+            "packed": self._packed,
             "itself": lambda original: original,
             "pieces": lambda original: None,
         }
@@ -152,7 +154,11 @@ class Redactor:
         # Of a word only the beginning is left, perhaps of a name, an address or an id.
         cut = text if "…" in text or len(text) != MAX_TEXT else text + "…"
         whole = _CUT_WORD.sub(lambda hit: hit[0] if is_ordinary(hit[0]) or hit[0].isdigit() else "", cut)
-        return "".join(self._joined(part, rf.ANY) for part in rf.SPELLED.split(whole))
+        plain, signs = rf.opened(whole, self._shapes)
+        new = self._joined(plain, rf.ANY)
+        for spelled, sign in signs.items():
+            new = new.replace(sign, spelled)
+        return new
 
     def _joined(self, text: str, forms: rf.Pattern) -> str:
         return "".join(old if new is None else new for old, new in self._pieces(text, forms))
@@ -187,7 +193,7 @@ class Redactor:
             # A path that begins with a name goes on behind it.
             if known and (name != "absolute" or known[1] >= hit.end()):
                 return known
-            if begin > start and its not in ("word", "dotted"):
+            if begin > start and its not in ("word", "dotted", "packed"):
                 return start, begin, None
         new = self._replacements[form.becomes](text[begin : hit.end()])
         return start, hit.end(), None if new is None else self._joined(text[start:begin], rf.WORDS) + new
@@ -238,6 +244,13 @@ class Redactor:
             part if part in ordinary.LABELS else self._pseudonyms.address_text(part) or self.coin(part, "app")
             for part in text.split(".")
         )
+
+    def _packed(self, text: str) -> str | None:
+        """Return that Base64 is gone if what it packs would be replaced."""
+        with contextlib.suppress(ValueError):
+            plain = base64.urlsafe_b64decode(text.rstrip("=").replace("+", "-").replace("/", "_") + "==").decode()
+            return None if self.text(plain) == plain else GONE
+        return None
 
     # --- paths --------------------------------------------------------------------------------------------------------
 

@@ -24,7 +24,7 @@ from kit.evidence import disk
 from kit.evidence import workspace as ws
 from kit.i18n import Lang, labels, on_clock
 from kit.redaction import leaks, ordinary
-from kit.redaction.forms import HEX, MENTIONED, NOBODYS, QUAD, SPELLED, WORD
+from kit.redaction.forms import HEX, MENTIONED, NOBODYS, QUAD, WORD, opened
 from kit.redaction.ordinary import is_ambiguous, is_ordinary
 from kit.redaction.redactor import GONE, Redactor, host, mapped
 from kit.report import build, notebooks, write
@@ -148,7 +148,7 @@ def redactor_of(case: Case, shown: Iterable[Any], paths: Iterable[str]) -> Redac
     """Return the redactor of a case for findings, frames, notebooks. `paths`: of this machine, replaced whole."""
     whole: dict[str, str] = {}
     mapped(list(shown), lambda text, field: whole.setdefault(text, text))
-    texts = {part for text in whole for part in (SPELLED.split(text) if "\\" in text else (text,))}
+    texts = whole.keys() | {opened(text)[0] for text in whole}
     words = {word for text in texts for word in WORD.findall(text)}
     kinds: dict[str, str] = {}
     for value, kind in (*_tables(case), *mentioned(texts)):
