@@ -29,7 +29,7 @@ from kit.redaction import forms as rf
 from kit.redaction import ordinary
 from kit.redaction.ordinary import PUBLIC, SHORT, is_ambiguous, is_ordinary
 from kit.rocketmq import names as own
-from kit.rocketmq.ids import Address
+from kit.rocketmq.ids import IN_TEXT, Address
 
 HOMES: Final = ("home", "Users", "user")
 """Folders whose entries are people."""
@@ -220,7 +220,7 @@ class Redactor:
         """Return the replacement of a token where a key is expected: ids stay ids, harmless words stay."""
         if token in self.names:
             return self.names[token]
-        if rf.HEX.fullmatch(token) and len(token) in (32, 34, 56):
+        if IN_TEXT.fullmatch(token):
             return self._pseudonyms.hex_run(token)
         if token in _NO_VALUE or is_ordinary(token) or not rf.WORD.search(token):
             return token
@@ -266,13 +266,9 @@ class Redactor:
 
     def _segment(self, part: str, whole: bool, home: bool) -> str:
         """Return one part of a path; only in a `whole` one may short names be people's and hosts'."""
-        is_folder = not home and (part.isdigit() or part in ordinary.FOLDERS)
-        if is_folder or not part.strip(".~!") or (len(part) < SHORT and not whole):
+        stays = part.isdigit() or part in ordinary.FOLDERS or (whole and rf.SCHEME.fullmatch(part))
+        if (stays and not home) or not part.strip(".~!") or (len(part) < SHORT and not whole):
             return part
-        if rf.SCHEME.fullmatch(part) and whole and not home:
-            return part
-        if part in self.names:
-            return self.names[part]
         pieces = list(self._pieces(part, rf.PLAIN))
         left = "\0".join(old for old, new in pieces if new is None)
         if not home and _STOCK.issuperset(w for w in rf.WORD.findall(left) if not re.fullmatch("[0-9]+", w)):

@@ -24,44 +24,41 @@ from kit.evidence import disk
 from kit.evidence import workspace as ws
 from kit.i18n import Lang, labels, on_clock
 from kit.redaction import leaks, ordinary
-from kit.redaction.forms import HEX, MENTIONED, NOBODYS, QUAD, WORD, opened
+from kit.redaction.forms import MENTIONED, NOBODYS, QUAD, WORD, opened
 from kit.redaction.ordinary import is_ambiguous, is_ordinary
 from kit.redaction.redactor import GONE, Redactor, host, mapped
 from kit.report import build, notebooks, write
 from kit.report.notebook_format import nbformat
 from kit.rocketmq import names
+from kit.rocketmq.ids import IN_TEXT
 
 SAYS: Final = labels("redaction")["report"]
 
 
 def run(case: Case, out: Path, *, cause: str = "auto") -> Path:
     """Write the report with pseudonyms; return the page's path. Raise `click.ClickException` where an original is left."""
-    with output.into(out, "report", case.lang) as folder, results.one_run():
-        _write(case, folder, out, cause)
-    return out / build.PAGE_NAME
-
-
-def _write(case: Case, target: Path, out: Path, cause: str) -> None:
     started = dt.datetime.now(dt.UTC)
-    findings = kit.triage(case)
-    case.progress.begin("writing")
-    parameters = build.parameters(case)
-    options = build.declared(case, cause)
     place = case.workspace.folder / "tmp"
     place.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="redact-", dir=place) as folder:
+    with (
+        output.into(out, "report", case.lang) as target,
+        results.one_run(),
+        tempfile.TemporaryDirectory(prefix="redact-", dir=place) as folder,
+    ):
         staged = Path(folder)
+        findings = kit.triage(case)
+        case.progress.begin("writing")
+        parameters = build.parameters(case)
+        options = build.declared(case, cause)
         chosen = notebooks.chosen(findings, cause)
         executed = notebooks.execute(chosen, staged / "notebooks", parameters, case.failures)
         books = {path: notebooks.read(path) for path in executed}
         tables = {name: results.table(case, name) for name in results.names(case)}
         evidence = build.evidence_tables(case)
         # What notebooks show of the evidence: outputs and failures, not their own prose and code.
-        cells = [cell for book in books.values() for cell in book.cells]
-        outputs = [
-            [each for each in cell.get("outputs", []) if not notebooks.marks(each).get("library")] for cell in cells
-        ]
-        outputs += [book.metadata.get(notebooks.KIT, {}).get("failed") for book in books.values()]
+        outputs = [book.metadata.get(notebooks.KIT, {}).get("failed") for book in books.values()]
+        for cell in (cell for book in books.values() for cell in book.cells):
+            outputs += [each for each in cell.get("outputs", []) if not notebooks.marks(each).get("library")]
         everything = [findings, parameters, options, *outputs, *tables.values(), *evidence.values()]
         paths = {findings["evidence"]["path"], parameters["evidence"], parameters["workspace"], str(Path.home())}
         redactor = redactor_of(case, everything, paths)
@@ -90,6 +87,7 @@ def _write(case: Case, target: Path, out: Path, cause: str) -> None:
         for path, relative in files.items():  # `copytree` hides which error it was, `copyfile` which disk
             (target / relative).parent.mkdir(parents=True, exist_ok=True)
             (target / relative).write_bytes(path.read_bytes())
+    return out / build.PAGE_NAME
 
 
 def notebook(redactor: Redactor, book: nbformat.NotebookNode, parameters: Mapping[str, Any], lang: Lang) -> None:
@@ -205,8 +203,7 @@ def _plain(value: str, kind: str) -> Iterator[tuple[str, str]]:
     """Yield what is replaced of a value: the group behind a prefix, each key of several, nothing of RocketMQ's."""
     text = value.strip()
     if kind == "key":
-        plain = [key for key in text.split() if not (HEX.fullmatch(key) and len(key) in (32, 34, 56))]
-        yield from ((key, kind) for key in plain if not QUAD.fullmatch(key))
+        yield from ((key, kind) for key in text.split() if not (IN_TEXT.fullmatch(key) or QUAD.fullmatch(key)))
     elif kind == "address":
         yield (text if host(text)[0] else text.rpartition(":")[0].strip("[]/")), kind
     elif kind == "hosts":
@@ -250,12 +247,12 @@ def mentioned(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
             if kind in _ADDRESSES:
                 if ip := _ADDRESSES[kind](name):
                     yield str(ip), "address"
-            elif kind == "host":
-                name = name.rstrip(".")
-                is_known = is_ordinary(name) or name in ordinary.FOLDERS or ordinary.is_stock(name)
+                continue
+            name = name.strip("|.@#-")
+            if kind == "host":
                 is_file = name.startswith(ordinary.VENDORS) or name.rpartition(".")[2] in ordinary.EXTENSIONS
-                if not (is_known or is_file):
-                    yield name, kind
-            # The kit's own code and sentences say `group=name` too.
-            elif (name := name.strip("|.@#-")) and not (is_ordinary(name) or name.isdigit() or "." in name):
+                is_known = is_file or name in ordinary.FOLDERS
+            else:  # The kit's own code and sentences say `group=name` too.
+                is_known = name.isdigit() or "." in name
+            if name and not (is_known or is_ordinary(name)):
                 yield name, kind
