@@ -47,8 +47,8 @@ def is_ambiguous(name: str) -> bool:
 _LISTS: Final = {row: words.split() for row, words in data.read("redaction/stock_names.yaml", dict[str, str]).items()}
 _NAMES: Final = frozenset({
     names.SCHEDULE_GROUP, names.INNER_PRODUCER_GROUP, names.ADMIN_GROUP, *_LISTS["groups"], names.DEFAULT_CLUSTER,
-    names.DEFAULT_REGION, "broker-a", names.RETRY_PREFIX, names.DLQ_PREFIX, names.DISCARD_TOPIC_IN_LOGS,
-    *names.SYSTEM_TOPICS, "localhost", "localhost.localdomain", "jmenv.tbsite.net",
+    names.DEFAULT_REGION, "broker-a", names.RETRY_PREFIX, names.DLQ_PREFIX, "localhost", "localhost.localdomain",
+    "jmenv.tbsite.net",
 })  # fmt: skip
 
 FOLDERS: Final = frozenset(_LISTS["words"]) | names.SYSTEM_TOPICS | {names.DISCARD_TOPIC_IN_LOGS, "RETRY", "DLQ", "LMQ"}
