@@ -248,7 +248,7 @@ class Redactor:
     def _packed(self, text: str) -> str | None:
         """Return that Base64 is gone if what it packs would be replaced."""
         with contextlib.suppress(ValueError):
-            plain = base64.urlsafe_b64decode(text.rstrip("=").replace("+", "-").replace("/", "_") + "==").decode()
+            plain = base64.b64decode(text + "==", "-_").decode()
             return None if self.text(plain) == plain else GONE
         return None
 
