@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import chain
-from typing import Any, Final
+from typing import Final
 
 import ahocorasick_rs
 import numpy as np
@@ -15,9 +15,8 @@ import pyarrow.compute as pc
 from kit.rocketmq import catalogue
 from kit.rocketmq.catalogue import EVENTS, Event
 
-MANY: Final = 500
 LONG: Final = 32 << 10
-"""Texts, and bytes of them, from which RE2, which compiles a pattern anew for each batch, is quicker than Python."""
+"""Bytes of texts from which RE2, which compiles a pattern anew for each batch, is quicker than Python."""
 _MATCH: Final = 3
 """Numbers of a match: the text, where it starts and where it ends."""
 
@@ -85,7 +84,6 @@ def _matched(texts: pa.BinaryArray, pattern: str) -> np.ndarray:
 
 # --- their values -----------------------------------------------------------------------------------------------------
 
-_BOUND: Final = re.compile(r"\{([01]),\d{4,}\}")
 VALUES: Final = pa.map_(pa.string(), pa.string())
 ASKED: Final = (
     "address", "address_2", "behind_ms", "broker", "broker_2", "broker_id", "brokers", "client_id", "clients", "commit_log_offset", "commitlog",
@@ -119,28 +117,12 @@ def printed(entries: pa.RecordBatch, place: Sequence[str]) -> Iterator[pa.Record
 
 
 def _values(event: Event, texts: pa.Array) -> dict[str, pa.Array]:
-    """Return the values of an event in each text by name of the column, and all of them as a map (`values`)."""
+    """Return the values of an event in each text by name of the column, and all of them as a map (`values`); null where
+    one is not printed or empty.
+    """
     coded = texts.dictionary_encode()  # logs say many things again and again
-    columns = _groups(event, coded.dictionary)
-    width, size = len(columns), len(coded.dictionary)
-    names = pa.array(event.groups, pa.string()).take(pa.array(np.tile(np.arange(width), size)))
-    by_text = np.arange(width * size).reshape(width, size).T.ravel()
-    values = pa.concat_arrays(columns).take(pa.array(by_text))
-    ends: Any = pa.array(np.arange(0, size * width + 1, width, dtype=np.int32))
-    named = {f"value_{name}": column for name, column in zip(event.groups, columns, strict=True)}
-    named["values"] = pa.MapArray.from_arrays(ends, names, values)
-    return {name: column.take(coded.indices) for name, column in named.items() if name in COLUMNS}
-
-
-def _groups(event: Event, texts: pa.Array) -> list[pa.Array]:
-    """Return each value of an event in each text, null where it is not printed or empty."""
-    columns: list[pa.Array] = []
-    if len(texts) >= MANY:
-        with contextlib.suppress(pa.ArrowInvalid):  # RE2 looks at nothing ahead
-            # A bound keeps Python from trying for ever; RE2 reads a text once, and counts to a thousand only.
-            matched = pc.extract_regex(texts, _BOUND.sub(lambda bound: "*" if bound[1] == "0" else "+", event.pattern))
-            columns = [pc.struct_field(matched, name) for name in event.groups]
-    if not columns:
-        hits = [event.compiled.search(text) for text in texts.to_pylist()]
-        columns = [pa.array([hit[name] if hit else None for hit in hits], pa.string()) for name in event.groups]
-    return [pc.if_else(pc.equal(column, ""), None, column) for column in columns]
+    hits = [event.compiled.search(text) for text in coded.dictionary.to_pylist()]
+    rows = [{name: hit[name] or None if hit else None for name in event.groups} for hit in hits]
+    columns = {f"value_{name}": pa.array([row[name] for row in rows], pa.string()) for name in event.groups}
+    columns["values"] = pa.array([list(row.items()) for row in rows], VALUES)
+    return {name: column.take(coded.indices) for name, column in columns.items() if name in COLUMNS}
