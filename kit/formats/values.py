@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 
 from kit import data
@@ -64,6 +65,21 @@ def real(text: str | None) -> float | None:
     """Return a printed decimal number; None for anything else and for infinities."""
     number = float(text) if text is not None and _NUMBER.fullmatch(text) else math.inf
     return number if math.isfinite(number) else None
+
+
+def ranges(
+    data: bytes | np.ndarray, begins: np.ndarray, ends: np.ndarray, absent: np.ndarray | None = None
+) -> pa.BinaryArray:
+    """Return the stretches of some bytes that lie between these positions; null, wherever it would be, where absent."""
+    known = slice(None) if absent is None else ~absent
+    first = int(begins[known].min(initial=len(data)))
+    cuts = np.zeros(2 * len(begins) + 2, np.int32)
+    cuts[1:-1:2], cuts[2:-1:2] = begins - first, ends - first
+    cuts[-1] = ends[known].max(initial=first) - first
+    # Every other piece of the data is what lies between two stretches: it is never looked at, so their order is free.
+    pieces = [None, pa.py_buffer(cuts), pa.py_buffer(data).slice(first)]
+    both = pa.Array.from_buffers(pa.binary(), len(cuts) - 1, pieces)
+    return both.take(pa.array(np.arange(1, len(cuts) - 1, 2), mask=absent))
 
 
 _UNFIT: Final = (pa.ArrowException, OverflowError, ValueError, TypeError)

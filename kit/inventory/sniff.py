@@ -8,8 +8,9 @@ import numpy as np
 from kit.formats.logs import source_code, times
 from kit.formats.logs.entries import lines
 from kit.formats.logs.known_texts import known_texts
-from kit.formats.logs.layouts import Matches, classify, ranges, unwrapped
+from kit.formats.logs.layouts import Matches, classify, unwrapped
 from kit.formats.tables import delimited, metrics, mqadmin
+from kit.formats.values import ranges
 from kit.rocketmq import catalogue
 from kit.rocketmq.log_layouts import LAYOUTS, NAME_OF_CLIENT, NAME_OF_LOG, NAME_OF_SOURCE, OF, SOURCES
 

@@ -1,6 +1,5 @@
 """Records → Arrow record batches with the columns of `messages`."""
 
-import contextlib
 import zlib
 from collections.abc import Container, Iterator, Sequence
 from functools import cached_property
@@ -11,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kit.formats.commitlog import columns as c
-from kit.formats.commitlog.columns import BAD_BODY, BIG_BODY, LZ4, PLAIN, ZLIB, ZSTD, gather
+from kit.formats.commitlog.columns import BAD_BODY, BIG_BODY, LZ4, PLAIN, ZLIB, ZSTD
 from kit.formats.commitlog.records import Bytes
 from kit.formats.commitlog.schema import COLUMN_OF, LINEAGE, MISPLACED, PROMOTED, TEXT, TRACED, Wanted, schema
-from kit.formats.values import LAST_MS, TIMESTAMP
+from kit.formats.values import LAST_MS, TIMESTAMP, ranges
 from kit.rocketmq import binary_format as f
 from kit.rocketmq import names as rocketmq
 from kit.rocketmq import stages
@@ -24,23 +23,10 @@ MAPPED: Final = bytes(10) + b"\xff\xff"
 """How an IPv6 address begins that is an IPv4 address."""
 
 
-def binary(buf: Bytes, at: np.ndarray, sizes: np.ndarray) -> pa.BinaryArray:
-    """Return the bytes at these positions; size -1 is null."""
-    offsets = np.zeros(len(sizes) + 1, np.int32)
-    nulls = sizes.min(initial=0) < 0
-    np.cumsum(np.maximum(sizes, 0) if nulls else sizes, dtype=np.int32, out=offsets[1:])
-    data = np.empty(int(offsets[-1]) + 8, np.uint8)
-    gather(c.words(buf), at, offsets, c.words(data))
-    valid = pa.py_buffer(np.packbits(sizes >= 0, bitorder="little")) if nulls else None
-    return pa.Array.from_buffers(pa.binary(), len(sizes), [valid, pa.py_buffer(offsets), pa.py_buffer(data)])
-
-
-def _known(values: np.ndarray, unknown: np.ndarray) -> pa.Array:
-    return pa.array(values, mask=unknown if unknown.any() else None)
-
-
 def texts(raw: pa.BinaryArray) -> tuple[pa.StringArray, np.ndarray | None]:
     """Return bytes as Java reads them (each broken sequence is U+FFFD), and which were broken, None for none."""
+    if np.frombuffer(raw.buffers()[2] or b"", np.uint8).max(initial=0) < 0x80:  # quicker than to look at each text
+        return raw.view(pa.string()), None
     try:
         return raw.cast(pa.string()), None
     except pa.ArrowInvalid:
@@ -51,7 +37,7 @@ def texts(raw: pa.BinaryArray) -> tuple[pa.StringArray, np.ndarray | None]:
 
 def address(host: bytes) -> str:
     """Return an address as Java prints it: `10.0.0.1:10911`, `[fd20:0:0:0:0:0:0:1]:10911`."""
-    octets = host[:-4].removeprefix(MAPPED) if len(host) == 20 else host[:-4]
+    octets = host[:-4].removeprefix(MAPPED)
     port = int.from_bytes(host[-4:], "big", signed=True)
     if len(octets) == 4:
         return f"{'.'.join(map(str, octets))}:{port}"
@@ -133,28 +119,25 @@ BODY_BATCH: Final = 32 << 20
 def take_apart(
     buf: Bytes, at: np.ndarray, sizes: np.ndarray, names: Sequence[str], *, maps: bool = False
 ) -> tuple[c.Texts, pa.MapArray | None]:
-    """Return the values of well-known properties in these texts, and on demand all properties of tidy ones as maps.
-
-    Raise `ArrowInvalid` for maps of broken UTF-8.
+    """Return the values of well-known properties in these texts, and on demand all properties as maps: those of tidy
+    texts, None for broken UTF-8.
     """
-    texts = c.Texts.room(len(names), len(at))
+    values = c.Texts.room(len(names), len(at))
     hashes = np.array([_HASHES[name] for name in names], np.uint64)
     size = int(sizes.sum()) if maps else 0
     firsts, ends = np.zeros(len(at) + 1 if maps else 0, np.int32), np.empty((2, 1 + size // 3), np.int32)
     data = np.empty((2, size + 8), np.uint8)
     plain = sum(name in _PLAIN for name in names)
     room = np.zeros(c.ITEMS + 1, c.ITEM), firsts, ends, *map(c.words, data)
-    count = c.properties(c.words(buf), at, sizes, hashes, plain, texts, room)
+    count = c.properties(c.words(buf), at, sizes, hashes, plain, values, room)
     if not maps:
-        return texts, None
-    parts = (_strings(each[: count + 1], part) for each, part in zip(ends, data, strict=True))
-    return texts, pa.MapArray.from_arrays(pa.array(firsts), *parts)
-
-
-def _strings(ends: np.ndarray, data: np.ndarray) -> pa.StringArray:
-    # Looking at all bytes at once is quicker than at each text.
-    kind = pa.string() if data[: ends[-1]].max(initial=0) < 0x80 else pa.binary()
-    return pa.Array.from_buffers(kind, len(ends) - 1, [None, pa.py_buffer(ends), pa.py_buffer(data)]).cast(pa.string())
+        return values, None
+    buffers = (
+        [None, pa.py_buffer(each), pa.py_buffer(part[: each[count]])] for each, part in zip(ends, data, strict=True)
+    )
+    (keys, bad_keys), (items, bad_items) = (texts(pa.Array.from_buffers(pa.binary(), count, each)) for each in buffers)
+    broken = bad_keys is not None or bad_items is not None
+    return values, None if broken else pa.MapArray.from_arrays(pa.array(firsts), keys, items)
 
 
 class Rows:
@@ -188,13 +171,10 @@ class Rows:
             self.take(np.flatnonzero(mask))
 
     def take(self, rows: np.ndarray) -> None:
-        # As whole numbers: NumPy copies records of many fields one field at a time.
-        self.records = self.records.view(np.int32).reshape(len(self), -1)[rows].reshape(-1).view(c.RECORD)
+        self.records = np.take(self.records, rows)  # by an index NumPy would copy field by field
         self._texts = self._texts.take(rows)
-        cached = self.__dict__
-        cached.pop("text", None)
-        cached.pop("topic", None)
-        if "_values" in cached:
+        self.__dict__.pop("topic", None)
+        if "_values" in self.__dict__:
             self._values = self._values.take(rows)
 
     def in_topics(self, topics: frozenset[str]) -> np.ndarray:
@@ -205,9 +185,8 @@ class Rows:
         """Return which rows are message traces: those in the trace topic, or whose body begins like one."""
         at, size = self.number("body"), self.number("body_size")
         like = np.isin(self.buf[at], _TRACE_BEGINS) & (self.records["body_codec"] == PLAIN)
-        rows = np.flatnonzero(like)
-        heads = binary(self.buf, at[rows], np.minimum(size[rows], _TRACE_HEAD))
-        like[rows] = np.asarray(pc.match_substring_regex(heads, _TRACE))
+        heads = ranges(self.buf, at[like], (at + np.minimum(size, _TRACE_HEAD))[like])
+        like[like] = np.asarray(pc.match_substring_regex(heads, _TRACE))
         return self.in_topics(frozenset({rocketmq.TRACE_TOPIC})) | like
 
     def by_stage(self) -> list[pa.Array]:
@@ -226,12 +205,12 @@ class Rows:
         if name in ("born_timestamp", "store_timestamp"):
             time = self.number(name)
             unknown = (time < 0) | (time > LAST_MS)
-            return _known(np.where(unknown, 0, time) * 1000, unknown).view(TIMESTAMP)
+            return pa.array(np.where(unknown, 0, time) * 1000, mask=unknown).view(TIMESTAMP)
         if name in ("born_host", "store_host"):
             return self._hosts(name)
         if name == "body_codec":
             codes = self.number("body_codec")
-            return pa.DictionaryArray.from_arrays(_known(codes, codes == c.UNKNOWN), _CODECS)
+            return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes == c.UNKNOWN), _CODECS)
         if name == "properties":
             return self._maps()
         if name == "offset_msg_id":
@@ -267,10 +246,10 @@ class Rows:
         """Yield (first row, row behind the last, bodies as the application wrote them), some 32 MiB at a time; of some
         topics (`body_topics`) as stored.
         """
-        topics, sizes = self.wanted.body_topics, self.records["body_size"]
+        topics, at = self.wanted.body_topics, self.records["body"]
         if topics is not None or not self.records["body_codec"].any():
-            stored = sizes if topics is None else np.where(self.in_topics(topics), sizes, -1)
-            yield 0, len(self), binary(self.buf, self.records["body"], stored)
+            absent = None if topics is None else ~self.in_topics(topics)
+            yield 0, len(self), ranges(self.buf, at, at + self.records["body_size"], absent)
             return
         first = size = 0
         unpacked: list[bytes | None] = []
@@ -293,7 +272,8 @@ class Rows:
         if name not in _PLAIN:
             return self._coded(*self._different(self._values, self._nth[name]))
         codes, values = (each[self._nth[name]] for each in self._values[:2])
-        column, broken = texts(binary(self.buf, values["at"][codes], np.where(codes < 0, -1, values["size"][codes])))
+        at, sizes = values["at"][codes], values["size"][codes]
+        column, broken = texts(ranges(self.buf, at, at + sizes, codes < 0))
         self._mark(broken, c.BAD_TEXT)
         return column
 
@@ -302,7 +282,7 @@ class Rows:
         known, broken = texts(values)
         if broken is not None:
             self._mark((codes >= 0) & broken[codes], c.BAD_TEXT)
-        return pa.DictionaryArray.from_arrays(_known(codes, codes < 0), known)
+        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), known)
 
     @cached_property
     def _values(self) -> c.Texts:
@@ -311,10 +291,9 @@ class Rows:
     def _maps(self) -> pa.MapArray:
         """Build the properties of each record as a map: from where they are, or from tidy texts."""
         at, sizes = self.number("properties"), self.number("properties_size")
-        with contextlib.suppress(pa.ArrowInvalid):
-            self._values, column = take_apart(self.buf, at, sizes, tuple(self._nth), maps=True)
-            if not self._values.untidy.any():
-                return column
+        self._values, column = take_apart(self.buf, at, sizes, tuple(self._nth), maps=True)
+        if column is not None and not self._values.untidy.any():
+            return column
         _, bounds, data = self.text.buffers()
         bounds = np.frombuffer(bounds, np.int32)
         return take_apart(np.frombuffer(data or b"", np.uint8), bounds[:-1], np.diff(bounds), (), maps=True)[1]
@@ -324,7 +303,7 @@ class Rows:
         """Build the properties of each record as one text, without a separator at the end."""
         at, sizes = self.number("properties"), self.number("properties_size")
         last = self.buf[np.maximum(at + sizes - 1, 0)]
-        raw = binary(self.buf, at, sizes - ((sizes > 0) & (last == c.ITEM_END)))
+        raw = ranges(self.buf, at, at + sizes - ((sizes > 0) & (last == c.ITEM_END)))
         if (untidy := self._values.untidy).any():
             rows = np.flatnonzero(untidy)
             rebuilt = [tidy(raw[row].as_py()) for row in rows.tolist()]
@@ -344,7 +323,7 @@ class Rows:
 
     def _different(self, texts: c.Texts, nth: int) -> tuple[np.ndarray, pa.BinaryArray]:
         values = texts.values[nth, : texts.counts[nth]]
-        return texts.codes[nth], binary(self.buf, values["at"], values["size"])
+        return texts.codes[nth], ranges(self.buf, values["at"], values["at"] + values["size"])
 
     @cached_property
     def topic(self) -> pa.DictionaryArray:

@@ -339,10 +339,3 @@ def hex_ids(hosts: Bytes, bounds: Any, codes: Any, physical: Any, digits: Any, i
         for bits in range(7, -1, -1):
             ids[put] = digits[offset >> np.uint64(8 * bits) & _BYTE]
             put += _ONE
-
-
-@kernel
-def gather(words: Any, at: Any, offsets: Any, data: Any) -> None:
-    """Copy texts one behind the other, and up to seven bytes behind each."""
-    for row in range(len(at)):
-        _copy(words, np.uint64(at[row]), offsets[row + 1] - offsets[row], data, np.uint64(offsets[row]))

@@ -16,10 +16,11 @@ import pyarrow.compute as pc
 from kit.evidence.files import open_raw
 from kit.formats.logs import source_code
 from kit.formats.logs.known_texts import confirmed, known_texts
-from kit.formats.logs.layouts import STACK, TRACE, Matches, classify, ranges, unwrapped
+from kit.formats.logs.layouts import STACK, TRACE, Matches, classify, unwrapped
 from kit.formats.logs.schema import Options, Piece
 from kit.formats.logs.times import NO_ZONE, Times, instants, parse
 from kit.formats.printed_times import NANO_LAST_MS
+from kit.formats.values import ranges
 from kit.rocketmq import catalogue
 from kit.rocketmq.log_layouts import BROKER_SIDE, LAYOUTS, SLUGS
 

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kit.formats.patterns import forms
+from kit.formats.values import ranges
 from kit.rocketmq.log_layouts import LAYOUTS, Files, Layout
 
 PARTS: Final = forms("layouts")
@@ -81,15 +82,6 @@ class Matches:
             self.row[lines] = row
             self.message[lines] = begins + np.asarray(pc.binary_length(parts.field("prefix")))
             self._parts.append((lines, parts))
-
-
-def ranges(text: bytes, begins: np.ndarray, ends: np.ndarray) -> pa.BinaryArray:
-    """Return these stretches of a text, each behind the one before."""
-    if not begins.size:
-        return pa.array([], pa.binary())
-    cuts = pa.py_buffer(np.column_stack([begins, ends]).astype(np.int32).ravel())
-    pieces = pa.BinaryArray.from_buffers(pa.binary(), 2 * begins.size - 1, [None, cuts, pa.py_buffer(text)])
-    return pieces.take(pa.array(np.arange(0, 2 * begins.size, 2)))
 
 
 def classify(text: bytes, starts: np.ndarray, ends: np.ndarray, files: Files) -> Matches:
