@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from kit.formats.commitlog.records import _ONE, Bytes, be16, be32, be64, inlined, kernel
+from kit.formats.commitlog.records import Bytes, be, inlined, kernel
 from kit.formats.values import LAST_MS
 from kit.rocketmq import binary_format as f
 
@@ -41,7 +41,7 @@ _BUCKETS: Final = 12
 """Bits of a hash by which different values of a column are found."""
 ITEMS: Final = 64
 """A record with more properties than this has its text put together again: nobody compares so many names."""
-_FOUR, _EIGHT, _SIXTEEN = np.uint64(4), np.uint64(8), np.uint64(16)
+_ONE, _FOUR, _EIGHT, _SIXTEEN = np.uint64(1), np.uint64(4), np.uint64(8), np.uint64(16)
 _PRIME, _MIX = np.uint64(0x100000001B3), np.uint64(0x9E3779B97F4A7C15)
 _BYTE, _LOW, _HIGH = np.uint64(255), np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
 
@@ -160,31 +160,28 @@ def _number(words: Any, at: Any, size: Any, column: int, row: int, texts: Any) -
 def headers(buf: Bytes, words: Any, starts: Any, records: Any, texts: Any) -> None:
     """Read the fields of each record, and number its strings of `NUMBERED`, or the first of them: as many as `texts` has."""
     for row in range(len(starts)):
-        at, one = starts[row], records[row]
-        wide = be32(buf, at + 4) & 0xFFFFFFFF == f.MAGIC_V2
-        one.body_crc = be32(buf, at + f.AT_BODY_CRC)
-        one.queue_id = be32(buf, at + f.AT_QUEUE_ID)
-        one.flag = be32(buf, at + f.AT_FLAG)
-        one.queue_offset = be64(buf, at + f.AT_QUEUE_OFFSET)
-        flags = be32(buf, at + f.AT_SYS_FLAG)
-        one.sys_flag = flags
-        one.born_timestamp = be64(buf, at + f.AT_BORN_TIMESTAMP)
-        at += f.AT_BORN_HOST
+        start, one = starts[row], records[row]
+        one.body_crc = be(buf, start + f.AT_BODY_CRC, 4)
+        one.queue_id = be(buf, start + f.AT_QUEUE_ID, 4)
+        one.flag = be(buf, start + f.AT_FLAG, 4)
+        one.queue_offset = be(buf, start + f.AT_QUEUE_OFFSET, 8)
+        one.sys_flag = flags = be(buf, start + f.AT_SYS_FLAG, 4)
+        one.born_timestamp = be(buf, start + f.AT_BORN_TIMESTAMP, 8)
+        at = start + f.AT_BORN_HOST
         one.born_host, one.born_host_size = at, f.HOST_V6 if flags & f.BORN_HOST_V6 else f.HOST_V4
         at += one.born_host_size
-        one.store_timestamp = be64(buf, at)
+        one.store_timestamp = be(buf, at, 8)
         at += 8
         one.store_host, one.store_host_size = at, f.HOST_V6 if flags & f.STORE_HOST_V6 else f.HOST_V4
         at += one.store_host_size
-        one.reconsume_times = be32(buf, at)
-        one.prepared_transaction_offset = be64(buf, at + 4)
-        one.body, one.body_size = at + 16, be32(buf, at + 12)
+        one.reconsume_times = be(buf, at, 4)
+        one.prepared_transaction_offset = be(buf, at + 4, 8)
+        one.body, one.body_size = at + 16, be(buf, at + 12, 4)
         at += 16 + one.body_size
-        one.topic_size = be16(buf, at) if wide else np.int64(buf[at])
-        at += 2 if wide else 1
-        one.topic = at
-        at += one.topic_size
-        one.properties, one.properties_size = at + 2, be16(buf, at)
+        wide = 2 if be(buf, start + 4, 4) & 0xFFFFFFFF == f.MAGIC_V2 else 1
+        one.topic, one.topic_size = at + wide, be(buf, at, wide)
+        at += wide + one.topic_size
+        one.properties, one.properties_size = at + 2, be(buf, at, 2)
         kind = codec(buf, one.body, one.body_size, flags)
         one.body_codec = kind if kind >= 0 else -1 - kind
         if kind < 0:
@@ -209,9 +206,9 @@ def codec(buf: Bytes, at: int, size: int, flags: int) -> int:
         good = size >= 2 and buf[at] & 15 == 8 and (np.int64(buf[at]) * 256 + np.int64(buf[at + 1])) % 31 == 0
         return ZLIB if good else -1 - ZLIB
     if kind == 1:
-        return LZ4 if size >= 4 and be32(buf, at) == 0x04224D18 else -1 - LZ4
+        return LZ4 if size >= 4 and be(buf, at, 4) == 0x04224D18 else -1 - LZ4
     if kind == 2:
-        return ZSTD if size >= 4 and be32(buf, at) == 0x28B52FFD else -1 - ZSTD
+        return ZSTD if size >= 4 and be(buf, at, 4) == 0x28B52FFD else -1 - ZSTD
     return -1 - UNKNOWN
 
 

@@ -24,31 +24,16 @@ inlined: Final = njit(inline="always", **_OPTIONS)
 """The same for a part of kernels."""
 
 # Positions are unsigned where bytes are read: numba would ask of each signed one whether it counts from the end.
-_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 
 
 @inlined
-def be16(buf: Bytes, at: int) -> int:
+def be(buf: Bytes, at: int, size: int) -> Any:
+    """Return the signed number of `size` bytes, the highest first, that begins at a position."""
     first = np.uint64(at)
-    value: Any = (np.int64(buf[first]) << 8) | np.int64(buf[first + _ONE])
-    return value - ((value & 0x8000) << 1)
-
-
-@inlined
-def be32(buf: Bytes, at: int) -> int:
-    first = np.uint64(at)
-    value = np.uint32(buf[first]) << np.uint32(24) | np.uint32(buf[first + _ONE]) << np.uint32(16)
-    value |= np.uint32(buf[first + _TWO]) << np.uint32(8) | np.uint32(buf[first + _THREE])
-    return np.int64(np.int32(value))  # type: ignore[return-value]
-
-
-@inlined
-def be64(buf: Bytes, at: int) -> int:
-    first = np.uint64(at)
-    value = np.uint64(0)
-    for i in range(8):
-        value = (value << np.uint64(8)) | np.uint64(buf[first + np.uint64(i)])
-    return np.int64(value)  # type: ignore[return-value]
+    value = np.int64(np.int8(buf[first]))
+    for i in range(1, size):
+        value = value << 8 | np.int64(buf[first + np.uint64(i)])
+    return value
 
 
 @kernel
@@ -56,21 +41,21 @@ def measure(buf: Bytes, at: int, end: int) -> int:
     """Return the size of the record at `at` (`CommitLog.calMsgLength`), 0: none, `CUT`: it passes `end`."""
     if at < 0 or end - at < 8:
         return 0
-    magic = be32(buf, at + 4) & 0xFFFFFFFF
-    if magic != f.MAGIC_V1 and magic != f.MAGIC_V2:
+    magic = be(buf, at + 4, 4) & 0xFFFFFFFF
+    if magic not in (f.MAGIC_V1, f.MAGIC_V2):
         return 0
-    size = be32(buf, at)
+    size = be(buf, at, 4)
     if size < f.MIN_RECORD:
         return 0
     cut = CUT if at + size > end else 0
     if at + f.AT_BORN_TIMESTAMP > end:
         return cut
-    flags = be32(buf, at + f.AT_SYS_FLAG)
+    flags = be(buf, at + f.AT_SYS_FLAG, 4)
     hosts = (f.HOST_V6 if flags & f.BORN_HOST_V6 else f.HOST_V4) + (f.HOST_V6 if flags & f.STORE_HOST_V6 else f.HOST_V4)
     used = 68 + hosts
     if at + used + 4 > end:
         return cut
-    body = be32(buf, at + used)
+    body = be(buf, at + used, 4)
     used += 4
     if body < 0 or body > size - used:
         return 0
@@ -78,14 +63,14 @@ def measure(buf: Bytes, at: int, end: int) -> int:
     wide = 2 if magic == f.MAGIC_V2 else 1
     if at + used + wide > end:
         return cut
-    topic: Any = be16(buf, at + used) if wide == 2 else np.int64(buf[at + used])
+    topic = be(buf, at + used, wide)  # a byte in Java too: 127 at most
     used += wide
-    if topic < 0 or (wide == 1 and topic > 127) or topic > size - used:
+    if topic < 0 or topic > size - used:
         return 0
     used += topic
     if at + used + 2 > end:
         return cut
-    properties = be16(buf, at + used)
+    properties = be(buf, at + used, 2)
     used += 2
     if properties < 0 or used + properties != size:
         return 0
@@ -96,10 +81,10 @@ def measure(buf: Bytes, at: int, end: int) -> int:
 def entry_fits(buf: Bytes, at: int, base: int, size: int) -> bool:
     """Return whether a DLedger entry header at `at` fits a record of `size` bytes (`DLedgerEntryCoder`)."""
     return (
-        be32(buf, at) == f.DLEDGER_MAGIC
-        and be32(buf, at + f.DLEDGER_AT_SIZE) == f.DLEDGER_HEADER + size
-        and be64(buf, at + f.DLEDGER_AT_POS) == base + at
-        and be32(buf, at + f.DLEDGER_AT_BODY_SIZE) == size
+        be(buf, at, 4) == f.DLEDGER_MAGIC
+        and be(buf, at + f.DLEDGER_AT_SIZE, 4) == f.DLEDGER_HEADER + size
+        and be(buf, at + f.DLEDGER_AT_POS, 8) == base + at
+        and be(buf, at + f.DLEDGER_AT_BODY_SIZE, 4) == size
     )
 
 
@@ -137,12 +122,7 @@ def next_magic(buf: Bytes, start: int, end: int) -> int:
         if at & 4095 == 0 and at + 4096 <= end and is_zero(buf, at, at + 4096):
             at += 4096
             continue
-        if (
-            buf[at] == 0xDA
-            and buf[at + 1] == 0xA3
-            and buf[at + 2] == 0x20
-            and (buf[at + 3] == 0xA7 or buf[at + 3] == 0xAB)
-        ):
+        if buf[at] == f.MAGIC_V1 >> 24 and be(buf, at, 4) & 0xFFFFFFFF in (f.MAGIC_V1, f.MAGIC_V2):
             return at
         at += 1
     return end
@@ -162,11 +142,11 @@ def _search(buf: Bytes, end: int, bases: Any, entries: Any) -> int:
         size: Any = measure(buf, start, end)
         if size == 0 or start + f.AT_SYS_FLAG > end:
             continue
-        base = be64(buf, start + f.AT_PHYSICAL_OFFSET) - start
+        base = be(buf, start + f.AT_PHYSICAL_OFFSET, 8) - start
         if base < 0:
             continue
         bases[seen] = base
-        entries[seen] = start >= f.DLEDGER_HEADER and entry_fits(buf, start - f.DLEDGER_HEADER, base, be32(buf, start))
+        entries[seen] = start >= f.DLEDGER_HEADER and entry_fits(buf, start - f.DLEDGER_HEADER, base, be(buf, start, 4))
         seen += 1
         at = max(at, start + size)
     return seen

@@ -7,7 +7,7 @@ where its own physicalOffset says that it belongs there too. Nothing is decoded 
 from typing import Any, Final
 
 from kit.formats.commitlog import records
-from kit.formats.commitlog.records import CUT, Bytes, be32, be64, content_end, entry_fits, is_zero, measure, next_magic
+from kit.formats.commitlog.records import CUT, Bytes, be, content_end, entry_fits, is_zero, measure, next_magic
 from kit.rocketmq import binary_format as f
 
 REASONS: Final = ("zero_tail", "blank", "truncated", "corrupt")
@@ -24,7 +24,7 @@ def frame(buf: Bytes, at: int, end: int, base: int, head: int) -> tuple[int, int
     size = measure(buf, at + head, end)
     if size <= 0:
         return 0, 0
-    here = be64(buf, at + head + f.AT_PHYSICAL_OFFSET) == base + at + head
+    here = be(buf, at + head + f.AT_PHYSICAL_OFFSET, 8) == base + at + head
     mark = 0 if here else BAD_OFFSET
     if head and not entry_fits(buf, at, base, size):
         if not here:
@@ -42,7 +42,7 @@ def resync(buf: Bytes, start: int, end: int, base: int, head: int) -> int:
         if at >= end:
             return end
         record = at - 4
-        if measure(buf, record, end) > 0 and be64(buf, record + f.AT_PHYSICAL_OFFSET) == base + record:
+        if measure(buf, record, end) > 0 and be(buf, record + f.AT_PHYSICAL_OFFSET, 8) == base + record:
             return record - head
         at += 1
 
@@ -70,8 +70,8 @@ def chunk_start(buf: Bytes, split: int, back: int, base: int, head: int) -> tupl
 def is_blank(buf: Bytes, at: int, length: int, head: int) -> bool:
     """Return whether filler to the end of the file begins at `at` (`CommitLog` blank, `MmapFileList`)."""
     if head:
-        return be32(buf, at) == f.DLEDGER_BLANK and be32(buf, at + 4) == length - at
-    return be32(buf, at + 4) & 0xFFFFFFFF == f.MAGIC_BLANK and be32(buf, at) == length - at
+        return be(buf, at, 4) == f.DLEDGER_BLANK and be(buf, at + 4, 4) == length - at
+    return be(buf, at + 4, 4) & 0xFFFFFFFF == f.MAGIC_BLANK and be(buf, at, 4) == length - at
 
 
 @records.kernel
@@ -80,13 +80,13 @@ def is_cut(buf: Bytes, at: int, length: int, base: int, head: int) -> bool:
     end = len(buf)
     if end - at < 8:
         return True
-    if head and be32(buf, at) == f.DLEDGER_MAGIC:
-        return at + be32(buf, at + f.DLEDGER_AT_SIZE) > length and (
-            at + 32 > end or be64(buf, at + f.DLEDGER_AT_POS) == base + at
+    if head and be(buf, at, 4) == f.DLEDGER_MAGIC:
+        return at + be(buf, at + f.DLEDGER_AT_SIZE, 4) > length and (
+            at + 32 > end or be(buf, at + f.DLEDGER_AT_POS, 8) == base + at
         )
-    if head or measure(buf, at, end) != CUT or at + be32(buf, at) <= length:
+    if head or measure(buf, at, end) != CUT or at + be(buf, at, 4) <= length:
         return False
-    return at + f.AT_SYS_FLAG > end or be64(buf, at + f.AT_PHYSICAL_OFFSET) == base + at
+    return at + f.AT_SYS_FLAG > end or be(buf, at + f.AT_PHYSICAL_OFFSET, 8) == base + at
 
 
 @records.kernel
@@ -96,7 +96,7 @@ def filler(buf: Bytes, at: int, end: int, length: int, base: int, head: int) -> 
         return at
     if is_blank(buf, at, length, head):
         return end
-    first, second = be32(buf, at), be32(buf, at + 4)
+    first, second = be(buf, at, 4), be(buf, at + 4, 4)
     if head and first == f.DLEDGER_MAGIC and end - at >= head and entry_fits(buf, at, base, 0):
         return at + head
     begins = first == f.DLEDGER_BLANK if head else second & 0xFFFFFFFF == f.MAGIC_BLANK
@@ -117,21 +117,21 @@ def tail(buf: Bytes, at: int, length: int, base: int, head: int, gaps: Any, coun
     """Describe `[at, end of buf)`, in which no record is left, as one or two gaps; return their number now."""
     end = len(buf)
     if is_cut(buf, at, length, base, head) and not is_zero(buf, at, end):
-        gaps[count, 0], gaps[count, 1], gaps[count, 2] = at, end, TRUNCATED
+        gaps[count] = at, end, TRUNCATED
         return count + 1
     used = content_end(buf, at, end)
     for i in range(at, min(used, end - 7)):
         if is_blank(buf, i, length, head):
-            gaps[count, 0], gaps[count, 1], gaps[count, 2] = at, i, CORRUPT
-            gaps[count + 1, 0], gaps[count + 1, 1], gaps[count + 1, 2] = i, end, BLANK
+            gaps[count] = at, i, CORRUPT
+            gaps[count + 1] = i, end, BLANK
             return count + 2
     if used > at:
         # A few zeros more likely belong to the damage than to unwritten space.
         used = end if end - used < 8 else used
-        gaps[count, 0], gaps[count, 1], gaps[count, 2] = at, used, CORRUPT
+        gaps[count] = at, used, CORRUPT
         count += 1
     if used < end:
-        gaps[count, 0], gaps[count, 1], gaps[count, 2] = used, end, ZERO_TAIL
+        gaps[count] = used, end, ZERO_TAIL
         count += 1
     return count
 
@@ -161,13 +161,13 @@ def walk(
         behind = filler(buf, at, end, length, base, head)
         if behind > at:
             behind = min(behind, stop)
-            gaps[lost, 0], gaps[lost, 1], gaps[lost, 2] = at, behind, BLANK
+            gaps[lost] = at, behind, BLANK
             lost += 1
             at = behind
             continue
         behind = resync(buf, at, stop, base, head) if stop < end else resync(buf, at, end, base, head)
         if behind < end:
-            gaps[lost, 0], gaps[lost, 1], gaps[lost, 2] = at, behind, CORRUPT
+            gaps[lost] = at, behind, CORRUPT
             lost += 1
         else:
             lost = tail(buf, at, length, base, head, gaps, lost)
