@@ -188,6 +188,7 @@ def test_traces_name_stored_messages_and_are_found_by_their_body(tmp_path):
     made = stores.store([trace, stores.Record(body=b"Publish"), trace])
     found = [(r["type"], r["msg_id"], r["physical_offset"]) for r in read(made.data, tmp_path)]
     assert found == [("SubAfter", "A", made.spans[0][0]), ("SubAfter", "A", made.spans[2][0])]
+    assert read(b"damage" * 100, tmp_path) == []
     rows = [row for data in recorded.commitlog("healthy-traced").values() for row in read(data, tmp_path)]
     records = list(recorded.truth("healthy-traced"))
     stored = {record["msg_id"]: record for record in records}
