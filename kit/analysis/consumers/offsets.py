@@ -1,6 +1,7 @@
 """Offsets of groups that moved, by logs, outputs and copies of consumerOffset.json, and what only points to a move."""
 
 import datetime as dt
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -92,10 +93,28 @@ def _unprinted(facts: Facts) -> set[str]:
 
 
 def _from_the_beginning(facts: Facts, pull: Row) -> bool:
-    """Return whether a pull's log begins before its group was created, by another clock with its client's start."""
+    """Return whether a pull's log begins before its group was created, by another clock with its client's start, and no
+    other client may have begun the queue.
+    """
     born, begun = created(facts).get(pull["group"]), pull["begun"]
+    if pull["group"] in _unlogged(facts):
+        return False
     starts = born and begun and begun <= born + BEFORE and consumer_logs.of(facts, "client-created")
     return born is None or begun is None or begun <= born or any(s.file == pull["file"] for s in starts or ())
+
+
+@memo
+def _unlogged(facts: Facts) -> set[str]:
+    """Return the new groups to which more clients connected in the first minute than client logs tell of."""
+    connected, logged, files = (defaultdict[str, set[str]](set) for _ in range(3))
+    for each in consumer_logs.of(facts, "consumer-connected", "queues-assigned", "pull-started"):
+        born = created(facts).get(each.group)
+        if each.event != "consumer-connected":
+            files[each.group].add(each.file)
+            logged[each.group].add(each.client_id)
+        elif born and each.first and abs(each.first - born) < SOON:
+            connected[each.group].add(each.client_id)
+    return {group for group, ids in connected.items() if ids - logged[group] and len(ids) > max(1, len(files[group]))}
 
 
 def first_pulls_logged(facts: Facts) -> bool:
@@ -276,16 +295,24 @@ def _first_starts(facts: Facts) -> Iterator[Row]:
 
     The first pull is in the client's log up to 4.9.8; later the first delivery in the group's ledger shows it.
     """
-    first: dict[tuple[str, ...], Row] = {}
+    pulls: dict[tuple[str, ...], list[Row]] = {}
     for row in lines(facts, "pull-started"):  # in order of time
         if None not in (row["group"], row["topic"], row["queue_id"], row["offset"], row["first"]):
-            first.setdefault((row["group"], row["topic"], row["broker"] or "", row["queue_id"]), row)
-    for (group, topic, *_), row in sorted(first.items()):
-        late = row["offset"] > 0 and not topic.startswith(names.RETRY_PREFIX)
+            pulls.setdefault((row["group"], row["topic"], row["broker"] or "", row["queue_id"]), []).append(row)
+    for (group, topic, *_), rows in sorted(pulls.items()):
+        # Of several clients that start together one may begin a queue, and another go on with it in the same second.
+        row = min((row for row in rows if row["first"] - rows[0]["first"] < SOON), key=lambda row: row["offset"])
+        late = row["offset"] > 0 and not topic.startswith(names.RETRY_PREFIX) and not _from_first(facts, group)
         if late and _from_the_beginning(facts, row) and _is_new(facts, group, topic, row["first"]):
             yield _move("first-start", row, 0, row["offset"], exact=True)
     for row in facts.rows("ledger_starts") if facts.has("rows") and _unprinted(facts) else ():
-        yield _move("first-start", row, 0, row["offset"], exact=True)
+        if not _from_first(facts, row["group"]):
+            yield _move("first-start", row, 0, row["offset"], exact=True)
+
+
+def _from_first(facts: Facts, group: str) -> bool:
+    """Return whether a group's policy lets it begin with the first message: what it went on from, it had handled."""
+    return (start_policy(facts, group) or ("",))[0] == FROM_FIRST
 
 
 def _is_new(facts: Facts, group: str, topic: str, at: dt.datetime) -> bool:

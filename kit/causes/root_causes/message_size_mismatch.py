@@ -116,6 +116,10 @@ def _volume(facts: Facts, observed: Observed, rows: pd.DataFrame) -> None:
     most = rows.sort_values("count", ascending=False).head(20)
     printed = zip(refs.lines(facts, most, len(most)), most["count"], strict=True)
     megabytes = round(sum((len(ref.text.encode()) + 1) * int(count) for ref, count in printed) / 1e6, 1)
-    observed.values |= {"lines": int(rows["count"].sum()), "megabytes": megabytes, "rolled": bool((earliest["line"] == 1).any())}
+    observed.values |= {
+        "lines": int(rows["count"].sum()),
+        "megabytes": megabytes,
+        "rolled": bool((earliest["line"] == 1).any()),
+    }
     last = rows.assign(line=rows["last_line"]).sort_values("last").tail(1)
     observed.quotes["log-volume"] = (*refs.lines(facts, rows, 1), *refs.lines(facts, last, 1))

@@ -2,7 +2,7 @@
 -- queue of the same group that begins at 0. As many rows as queues. A whole log begins with the start of its client; a few lines out of one do
 -- not. A group that a copy of offsets from before has is none; a new group says more (`offset_moves`).
 with firsts as (
-  select *, row_number() over (partition by `group`, topic, broker, queue_id order by first nulls last, file, line) as nth
+  select *, row_number() over (partition by `group`, topic, broker, queue_id order by first nulls last, offset, file, line) as nth
   from offset_statements
   where event = 'pull-started' and `group` is not null and topic is not null and queue_id is not null and offset is not null
     and not startswith(topic, '%RETRY%')
