@@ -81,8 +81,8 @@ def _whole(lines: list[str]) -> list[str]:
 
 def plain(line: str) -> str:
     """Return a line without quoting or prompts around it."""
-    text = _FORMS["unseen"].sub("", line).replace("\u00a0", " ")
-    text = source_code.unescaped(_FORMS["quoting"].sub("", text))
+    text = _FORMS["quoting"].sub("", _FORMS["unseen"].sub("", line))
+    text = source_code.unescaped(text).replace("\u00a0", " ")
     text = _FORMS["container"].sub("", copied_lines.bare(text))
     return _FORMS["prompt"].sub("", text).strip()
 

@@ -53,7 +53,7 @@ MOST: Final = 256 << 10
 """Bytes up to which a text may be a paste."""
 _BLANKS: Final = re.compile(rb"\xc2\xa0|&nbsp;|\xe2\x80\xaf")
 """No-break spaces, in UTF-8 and in HTML: browsers and chats put them in place of blanks."""
-_ENTITY: Final = re.compile(r"&(?:lt|gt|amp|quot|apos|#0?3[49]|#[xX]2[27]);")
+_ENTITY: Final = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#0?3[49]|#[xX]2[27]);")
 
 
 def unescaped(text: str) -> str:
