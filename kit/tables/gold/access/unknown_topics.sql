@@ -1,5 +1,5 @@
 -- One row per topic that was found without a route, group that asked for it, file and source: event (topic-unknown-to-consumer, no-route),
--- by_send (printed below DefaultMQProducerImpl; by an application or in a paste, not below a consumer), n (entries), line (the smallest), first, last. At most 1,000 rows, the earliest.
+-- by_send (printed below DefaultMQProducerImpl; by an application or in a paste, not below a consumer or an administrator's call), n (entries), line (the smallest), first, last. At most 1,000 rows, the earliest.
 -- Queues of a light topic (common/MixAll.LMQ_PREFIX) never have a route. Source: client/impl/factory/MQClientInstance.updateTopicRouteInfoFromNameServer, client/impl/producer/DefaultMQProducerImpl.sendDefaultImpl.
 with statements as (
   select e.file, e.source, e.line, min(e.ts) as ts, max(e.event) as event,
@@ -9,7 +9,7 @@ with statements as (
   group by e.file, e.source, e.line
 ), marked as (
   select s.*, case when concat_ws(' ', e.message, e.trace) like '%DefaultMQProducerImpl%' then true
-    when e.trace like '%client.impl.consumer.%' then false else coalesce(s.source in ('app', 'text'), false) end as by_send
+    when e.trace like '%client.impl.consumer.%' or e.trace like '%client.impl.MQAdminImpl%' then false else coalesce(s.source in ('app', 'text'), false) end as by_send
   from statements s left join entries e on s.file = e.file and s.line = e.line
 )
 select event, file, source, topic, consumer_group, by_send, count(*) as n, min(line) as line, min(ts) as first, max(ts) as last
