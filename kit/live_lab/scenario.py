@@ -1,5 +1,6 @@
 """The scenarios (`scenarios.yaml`): application hosts, pauses, their end, and the verdicts of `triage`."""
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 import attrs
@@ -61,8 +62,15 @@ class Scenario:
 FIXED: Final = "-fixed"
 
 
-_ROWS: Final = data.read("live_lab/scenarios.yaml", dict[str, Any])["scenarios"]
-_EVERY: Final = msgspec.convert([{"client": row["broker"], **row} for row in _ROWS], list[Scenario])
+def _rows() -> Iterator[dict[str, Any]]:
+    """Yield each incident, and behind it its twin: the incident with what is `fixed`."""
+    for row in data.read("live_lab/scenarios.yaml", dict[str, Any])["scenarios"]:
+        fixed, incident = row.pop("fixed", None), {"client": row["broker"]} | row
+        twin = fixed and incident | fixed | {"name": row["name"] + FIXED, "apps": row["apps"] | fixed.get("apps", {})}
+        yield from filter(None, (incident, twin))
+
+
+_EVERY: Final = msgspec.convert([*_rows()], list[Scenario])
 SCENARIOS: Final = {each.name: each for each in _EVERY}
 
 
