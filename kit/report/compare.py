@@ -10,13 +10,13 @@ import attrs
 
 from kit import causes
 from kit.causes.findings import VERDICTS
-from kit.i18n import LIST_SEPARATOR, Lang, labels
+from kit.i18n import LIST_SEPARATOR, Lang, headings, labels
 from kit.report.console import table
 
 ABSENT: Final = "absent"
 SCHEMA: Final = 1
-TEXTS: Final = labels("report")["compare"]
-WHATS: Final = labels("report")["compare whats"]
+TEXTS: Final = headings() | labels("report")["compare"]
+WHATS: Final = headings() | labels("report")["compare whats"]
 OF_A_FINDING: Final = ("verdict", "figure", "missing")
 
 

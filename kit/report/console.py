@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kit.data import grouped
-from kit.i18n import Lang, labels, printable, rendered
+from kit.i18n import Lang, headings, labels, printable, rendered
 from kit.rocketmq.ids import BadId, IdInfo, fields
 
 SHOWN: Final = 40
@@ -25,7 +25,7 @@ KINDS: Final = labels("explanation")["id kinds"] | labels("report")["console kin
 SURE: Final = labels("report")["console sure"]
 FIELDS: Final = labels("charts")["ids parts"]
 TEXTS: Final = labels("report")["console"]
-SIZES: Final = labels("report")["sizes"]
+SIZES: Final = headings() | labels("report")["sizes"]
 REFUSED: Final = labels("report")["sizes refused"]
 MEASURED: Final = labels("report")["sizes measured"]
 

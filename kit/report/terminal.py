@@ -24,7 +24,7 @@ from kit.rocketmq import config
 
 TEXTS: Final = COLUMNS | labels("report")["terminal"]
 FOLDED: Final = labels("report")["terminal folded"]
-ADVICE: Final = labels("report")["advice"]
+ADVICE: Final = COLUMNS | labels("report")["advice"]
 STYLES: Final = {"confirmed": "bold red", "suspected": "yellow", "failed": "magenta"}
 BRIEFLY: Final = 4
 """How many requests are shown: the first are those of the likeliest causes."""

@@ -1,9 +1,9 @@
 """The declared queries: each file below `silver/` and `gold/` is a table with the name of the file.
 
 `.sql`: one SELECT; `.py` with `query(spark) -> DataFrame` where SQL says it badly, and what it reads in `READS`. The
-comment at the head says the grain, what its columns do not say by their names and the query (units too), the most rows,
-and where RocketMQ does what is asked for. A small gold table that is worked out in the driver from other gold tables and
-the inventory is a fold: a function below `@fold`, in `kit.analysis`, which is above this room and loaded by its name.
+comment at the head says the grain, what its columns do not say by their names and the query, the most rows where no
+`limit` does, and where RocketMQ does what is asked for. A small gold table that is worked out in the driver from others
+and the inventory is a fold: a function below `@fold`, in `kit.analysis`, which is above this room and loaded by its name.
 """
 
 import functools

@@ -1,5 +1,4 @@
--- When the records with some ids or keys (`names`, joined by \u0002) were born and stored: name, at (ms). A message in a loop has thousands of
--- records: the first 40 times of each.
+-- When the records with some ids or keys (`names`, joined by \u0002) were born and stored: name, at (ms). The first 40 of each.
 with wanted as (select explode(split(:names, '\u0002')) as name),
 named as (
   select w.name, m.born_timestamp, m.store_timestamp from wanted w join stored_messages m on m.uniq_key = w.name

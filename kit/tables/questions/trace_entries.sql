@@ -1,5 +1,4 @@
--- What clients wrote about messages with these UNIQ_KEYs (`keys`) into the message trace topic, or the entries of one record of that topic (`id`):
--- in order of time, the first 200.
+-- What clients wrote about messages with these UNIQ_KEYs (`keys`) into the trace topic, or the entries of one of its records (`id`).
 with named as (
   select m.file, m.physical_offset from stored_messages m left semi join trace_topics t on m.topic = t.topic
   where m.uniq_key = :id or m.offset_msg_id = :id

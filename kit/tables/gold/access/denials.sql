@@ -1,6 +1,5 @@
--- One row per refusal by access control, file and source: why (wrong-secret, unknown-user, no-key, no-right, other), name (whom or what it is about), what it
--- prints (reason, access_key, unknown_key, resource), n (entries), and ts, line, message, trace of the earliest. At most 5,000 rows, the earliest.
--- Source: acl/common/AclException (4.4.0 and later), auth/authentication and auth/authorization (5.3.0 and later).
+-- One row per refusal by access control, file and source: why, name (whom or what it is about), what it prints, n (entries), and the earliest. Source:
+-- acl/common/AclException (4.4.0 and later), auth/authentication and auth/authorization (5.3.0 and later).
 with alike as (
   -- The values of equal entries are looked at once.
   select file, source, map_entries(e.values) as entries, count(*) as n, min(ts) as ts, min(line) as line

@@ -1,6 +1,5 @@
 -- One row per address of a host's interfaces (origin addresses: `ip addr`, ifconfig, without IPv6 link-local ones) and socket that listens on it (origin
--- sockets: ss, netstat): file, line, address, interface, prefix (network bits), port, only_the_host (nothing outside the host can reach it: loopback, and
--- bridges of containers and virtual machines). At most 20,000 rows.
+-- sockets: ss, netstat): prefix (bits), only_the_host (nothing outside the host can reach it: loopback, bridges of containers and virtual machines).
 select distinct origin, file, line, address, interface, prefix, port,
   address like '127.%' or address = '::1' or coalesce(lower(interface), '')
     rlike '^(docker|br-|virbr|cni|flannel|cali|veth|podman|lxcbr|lxdbr|weave|kube-bridge|cbr|tunl|vmnet|vboxnet)' as only_the_host

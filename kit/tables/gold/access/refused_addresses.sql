@@ -1,6 +1,5 @@
--- One row per address that nobody answered at, as the operating system says it (known problem connection-refused): address (null where the entry
--- names none), n (entries), first, last. At most 5,000, those with most entries first.
--- netty's AbstractChannel prints the address behind the error, remoting/netty/NettyRemotingClient and Go's net.Dial in front of it.
+-- One row per address that nobody answered at, as the operating system says it (known problem connection-refused): address (null where the entry names
+-- none), n (entries). netty's AbstractChannel prints the address behind the error, remoting/netty/NettyRemotingClient and Go's net.Dial in front of it.
 with refused as (
   select ts, concat_ws(' ', message, trace) as text from entries where array_contains(events, 'problem:connection-refused')
 ), named as (

@@ -1,5 +1,4 @@
--- One row per broker and host whose clients' messages it stored: address (the store host), host (IP of the client's side), n, file and physical_offset
--- of the first of them. At most 20,000 rows.
+-- One row per broker and host whose clients' messages it stored: address (the store host), host (IP of the client's side); n, and the place of the first.
 with by_file as (
   select store_host as address, regexp_replace(regexp_replace(born_host, ':[0-9]+$', ''), '[\\[\\]]', '') as host, file, count(*) as n,
     min(physical_offset) as physical_offset

@@ -1,8 +1,7 @@
 -- One row per pair of connections of one client id and group, from two addresses, at the same time on one broker: listed (by one consumerConnection),
--- line, address and first of one, other_… of the other. Of one client id the last 1,000 connections are compared; at most 100,000 pairs, listed ones
--- first. A broker may keep a connection that is gone for 150 s (clientChannelMaxIdleTimeSeconds and one scan): one that was closed up to that long after
--- the next one opened may have been gone before, as may one without an end if the next comes from the same host; unless the client saved offsets over it
--- later than that.
+-- line, address and first of one, other_… of the other. Of one client id the last 1,000 connections are compared. A broker may keep a connection that is
+-- gone for 150 s (clientChannelMaxIdleTimeSeconds and one scan): one that was closed up to that long after the next one opened may have been gone before,
+-- as may one without an end if the next comes from the same host; unless the client saved offsets over it later than that.
 with numbered as (
   select *, regexp_replace(address, ':[^:]*$', '') as host,
     row_number() over (order by listed desc, first nulls last, file, line, address) as nth,

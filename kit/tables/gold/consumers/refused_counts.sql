@@ -1,5 +1,4 @@
--- One row per kind of refusal (busy, or late: a client's time-out), file, source and whether it is about a pull (`refused_requests`): kind, file,
--- source, pull, n (entries), line (the smallest), first, last. At most files times sources times four.
+-- One row per kind of refusal (busy, or late: a client's time-out), file, source and whether it is about a pull (`refused_requests`): n (entries).
 with named as (
   select file, source, line, ts, pull,
     explode(case when busy and late then array('busy', 'late') when busy then array('busy') else array('late') end) as kind

@@ -1,5 +1,4 @@
--- One row per record at which a queue is stuck while others went on (`queue_courses`), or was far behind at the last look, of several brokers one each: topic,
--- queue_id, queue_offset, file, physical_offset, store_timestamp, uniq_key. At most ten rows per queue.
+-- One row per record at which a queue is stuck while others went on (`queue_courses`), or was far behind at the last look, of several brokers one each.
 with stuck as (
   select distinct topic, queue_id, coalesce(if(others > 0, stand_offset, last_offset), 0) as queue_offset from queue_courses
   where (others > 0 or last_lag > 100) and not startswith(topic, '%RETRY%') and not startswith(topic, '%DLQ%')

@@ -1,5 +1,4 @@
--- One row per consumer group and ledger of the first message (by name) that several of its processes handled: group, messages (all that
--- several handled), file, line. At most two rows of a group.
+-- One row per consumer group and ledger of the first message (by name) that several of its processes handled: messages (all that several handled).
 with totals as (
   select `group`, count(*) as messages, min(name) as name from shared_messages group by `group`
 ), lines as (

@@ -1,5 +1,4 @@
--- One row per consumer group, topic and queue with a message that several of its processes handled: group, topic, broker (as in `placed_records`), queue_id.
--- At most as many rows as queues of such groups.
+-- One row per consumer group, topic and queue with a message that several of its processes handled; broker as in `placed_records`.
 select distinct s.`group`, r.topic, r.broker, r.queue_id
 from placed_records r join shared_messages s on r.id = xxhash64(s.name)
 order by s.`group`, r.topic, r.broker, r.queue_id

@@ -1,5 +1,4 @@
--- One row per record of the first 8 leaked messages, in order of message and store: check_times (null before the first check), committed (boolean: written
--- by a commit). At most 300 rows a message.
+-- One row per record of the first 8 leaked messages: check_times (null before the first check), committed (boolean: written by a commit).
 with begun as (
   select uniq_key, min(struct(rank, store_timestamp)) as first from (
     select uniq_key, 0 as rank, store_timestamp from leaked_records

@@ -1,6 +1,5 @@
--- One row per log entry that shows a look-up by id, a command of mqadmin, or a failed connection of a tool: file, line, message, trace. The first
--- 5,000 by place. tools/command/message; queryMsgByUniqueKey tries its id as an offset id first, says so and goes on
--- (tools/admin/DefaultMQAdminExtImpl.viewMessage): that is no failure.
+-- One row per log entry that shows a look-up by id, a command of mqadmin, or a failed connection of a tool. tools/command/message; queryMsgByUniqueKey
+-- tries its id as an offset id first, says so and goes on (tools/admin/DefaultMQAdminExtImpl.viewMessage): that is no failure.
 with outputs as (
   select distinct file, line from events
   where event in ('lookup-command', 'lookup-failed', 'lookup-found', 'query-no-message', 'mqadmin-command')

@@ -1,6 +1,5 @@
--- One row: original (whether files have their original modification times), collected (until when the evidence can have been collected, null if
--- unknown). Those of logs and stores are original if they agree with the last time in them: a file is written on for at most two minutes. Without any,
--- if they differ by more than copying takes.
+-- One row: original (whether files have their original modification times), collected (no later than this, null if unknown). Those of logs and stores are
+-- original if they agree with the last time in them: a file is written on for at most two minutes. Without any, if they differ by more than copying takes.
 with ages as (
   select last, unix_micros(modified) - unix_micros(last) between -2000000 and 120000000 as original
   from files where kind in ('log', 'commitlog', 'dledger') and modified is not null and last is not null

@@ -1,7 +1,6 @@
--- One row per moved queue (`offset_moves`): kind, group, topic, broker, queue_id, start (where the group stood: by what its ledgers show
--- handled, where no line says it exactly), end, exact, skipped, repeated (messages between the two, null without a start), counted (the ledgers
--- tell what the group handled of the topic), handled_again (messages from `end` on, in front of an exact start, that they have more than once),
--- still_stored (of a first start's skipped messages), at, asked, file, line, physical_offset. As many rows as `offset_moves`, in its order.
+-- One row per moved queue (`offset_moves`): start (where the group stood: by what its ledgers show handled, where no line says it exactly), end, exact,
+-- skipped, repeated (messages between the two, null without a start), counted (the ledgers tell what the group handled of the topic), handled_again
+-- (messages from `end` on, in front of an exact start, that they have more than once), still_stored (of a first start's skipped messages).
 with pairs as (
   select distinct `group`, topic from offset_moves where kind in ('reset', 'beyond-end', 'skip')
 ), delivered as (

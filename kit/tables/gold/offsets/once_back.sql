@@ -1,7 +1,6 @@
--- One row per queue of which the broker says once that a client committed a smaller offset, by a notable number of messages: group, topic,
--- queue_id, messages. As many rows as queues. broker/offset/ConsumerOffsetManager.commitOffset.
--- Two clients that share an id make a stream of such lines; a restart repeats what was not committed yet (up to 10 messages); queues that go
--- back by no more than a pull brings (pullBatchSize 32) are requests that were late: one client's for several queues come at once.
+-- One row per queue of which the broker says once that a client committed a smaller offset, by a notable number of messages.
+-- broker/offset/ConsumerOffsetManager.commitOffset. Two clients that share an id make a stream of such lines; a restart repeats what was not committed yet
+-- (up to 10); queues that go back by no more than a pull brings (pullBatchSize 32) are late requests: one client's for several queues come at once.
 with queues as (
   select `group`, topic, queue_id, sum(n) as n, min(stored - requested) as messages
   from offset_statements

@@ -1,5 +1,4 @@
--- The rows of `store_ends` that are of slaves' stores, all of them where no slave is known; with host: address and port as an offset id
--- has them. As many rows as brokers that led.
+-- The rows of `store_ends` that are of slaves' stores, all of them where no slave is known; host as an offset id has it.
 with copied as (
   select distinct x.store_host from store_extent x join file_brokers f on f.file = x.file where f.slave
 )

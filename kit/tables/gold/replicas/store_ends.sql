@@ -1,6 +1,5 @@
--- One row per store host, over every copy and replica: store_host, begin (physical offset of the first record), last_offset (of the last),
--- end (behind it), first_time, last_time (store times), file (of the last record). As many rows as brokers that led.
--- What is delivered after a delay, committed or put back keeps the store host of what it was made of (ScheduleMessageService.messageTimeUp,
+-- One row per store host, over every copy and replica: begin and last_offset (of the first and last record), end (behind it), file (of the last). What is
+-- delivered after a delay, committed or put back keeps the store host of what it was made of (ScheduleMessageService.messageTimeUp,
 -- EndTransactionProcessor, TransactionalMessageBridge): such records are left out where two brokers wrote into the same store.
 with stored as (
   select file, store_host, stage in ('original', 'half', 'schedule', 'op') as own,

@@ -1,6 +1,5 @@
--- One row per measurement of a broker's host that explains a slow broker: file, line, ts, origin (the tool), subject (device, mount point),
--- name, value (percent, kB/s; ms of a garbage collection, those of 200 ms and more). At most 200,000, in order of file and line.
--- Averages since boot are left out (the first screen of iostat and vmstat), so are single processors.
+-- One row per measurement of a broker's host that explains a slow broker: origin (the tool), subject (device, mount point), value (percent, kB/s; ms of a
+-- garbage collection, those of 200 ms and more). Averages since boot are left out (the first screen of iostat and vmstat), so are single processors.
 with numbered as (
   select file, line, ts, origin, subject, name, value,
     row_number() over (partition by file, subject, name order by line) as nth

@@ -1,5 +1,4 @@
--- One row per original that shares KEYS and body with another one, if a send ledger lists one of these keys: the columns of `sent_copies`
--- without identity. At most 200,000.
+-- One row per original that shares KEYS and body with another one, if a send ledger lists one of these keys: as in `sent_copies`.
 with hashes as (
   select file, physical_offset, xxhash64(keys, body_crc, body_size) as same from originals where keys is not null
 ), twice as (

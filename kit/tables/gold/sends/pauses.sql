@@ -1,9 +1,8 @@
--- One row per time of at least 200 ms in which a broker stored nothing although clients went on sending: store_host, start_ms, end_ms
--- (since 1970), waiters (originals that had waited at least 150 ms for its end). At most 20,000, those with most waiters.
--- storeTimestamp is taken inside the append lock (CommitLog.putMessage), bornTimestamp when the request is built (DefaultMQProducerImpl).
--- Three originals that waited prove a hole; one proves one of 1 to 60 s. A hole between two proven ones, no more than 500 ms from both, counts
--- if at least 10 records were to be expected in it. The first messages of a connection wait for their client's start.
--- A flipped bit moves a time: a record that lies between two others in order is left out unless it is one of many (a clock that was put back).
+-- One row per time of at least 200 ms in which a broker stored nothing although clients went on sending: store_host, start_ms, end_ms (since 1970),
+-- waiters (originals that had waited at least 150 ms for its end). storeTimestamp is taken inside the append lock (CommitLog.putMessage), bornTimestamp
+-- when the request is built (DefaultMQProducerImpl). Three originals that waited prove a hole; one proves one of 1 to 60 s. A hole between two proven
+-- ones, no more than 500 ms from both, counts if at least 10 records were to be expected in it. The first messages of a connection wait for their client's
+-- start. A flipped bit moves a time: a record that lies between two others in order is left out unless it is one of many (a clock that was put back).
 with stored as (
   select store_host, unix_millis(store_timestamp) as ms, misplaced from records where store_timestamp is not null and store_host is not null
 ), counted as (

@@ -1,5 +1,4 @@
--- One row per measurement of how busy a host's processors were: file, line, ts, busy and waiting (for a disk; part of neither busy nor idle), in
--- percent. As many rows as `host_metrics` has for idle processors; in order of file and line.
+-- One row per measurement of how busy a host's processors were: busy and waiting (for a disk; part of neither busy nor idle), in percent.
 with waits as (
   select file, line, max(value) as waiting from host_metrics where name in ('%iowait', 'wa') group by file, line
 )

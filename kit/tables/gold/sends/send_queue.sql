@@ -1,5 +1,4 @@
--- One row per step of the time axis in which watermark.log has a block: at_ms (since 1970), size (largest size of the send queue).
--- At most 3,000. BrokerController.printWaterMark.
+-- One row per step of the time axis in which watermark.log has a block: at_ms (since 1970), size (the largest). BrokerController.printWaterMark.
 with sizes as (
   select unix_millis(e.ts) - pmod(unix_millis(e.ts), w.step_ms) as at_ms, try_cast(e.value_size as bigint) as size
   from events e cross join busy_window w

@@ -1,6 +1,5 @@
--- One row per setting of a broker (`settings`), what counts first: address (ip:port of the broker by its brokerIP1 and listenPort, null if unknown). As
--- many rows as these. What the running broker answers counts before what it printed at its start, and this before its configuration; of several logs the
--- one that goes on longest, of several lines the last.
+-- One row per setting of a broker (`settings`), what counts first: address (ip:port of the broker, null if unknown). What the running broker answers
+-- counts before what it printed at its start, and this before its configuration; of several logs the one that goes on longest, of several lines the last.
 with placed as (
   select s.file, s.origin, s.subject, s.name, s.value, s.backup, s.line, row_number() over (
     order by case s.origin when 'getBrokerConfig' then 0 when 'broker.log' then 1 else 2 end, coalesce(s.backup, false),

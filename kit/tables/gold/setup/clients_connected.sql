@@ -1,5 +1,4 @@
--- One row per Java client that a broker saw connect, with its release: role (producer or consumer), group, client_id, version (number in
--- MQVersion), file and line of the first entry. At most 50,000 rows, in order of place.
+-- One row per Java client that a broker saw connect, with its release: role (producer or consumer), version (number in MQVersion), the first entry.
 with connected as (
   select case event when 'producer-connected' then 'producer' else 'consumer' end as role, value_group as `group`,
     value_client_id as client_id, value_version as version, file, line

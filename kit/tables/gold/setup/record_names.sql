@@ -1,5 +1,4 @@
--- One row per topic, store host and born host (ip:port) of the records, whatever their time: kind, value.
--- At most 10,001 rows of each kind: with more, nobody lists them.
+-- One row per topic, store host and born host (ip:port) of the records, whatever their time. With more than 10,000, nobody lists them.
 with named as (
   select 'topic' as kind, topic as value from stored_messages group by topic
   union all

@@ -1,7 +1,6 @@
--- One row per moment of the half queue: line, ts, offset, file. stored: the end of the queue after the records of up to 400 equal times (at least a
--- second); checked: where the last round of checks in such a time began; saved: what an offset file holds for the next round (file; no ts; backup copies
--- only where there is no other). At most 800 rows and one a file.
--- The check saves its position as the offset of CID_RMQ_SYS_TRANS (broker/transaction/queue/TransactionalMessageServiceImpl.check).
+-- One row per moment of the half queue. line: stored: the end of the queue after the records of up to 400 equal times (at least a second); checked: where
+-- the last round of checks in such a time began; saved: what an offset file holds for the next round (file; no ts; backup copies only where there is no
+-- other). The check saves its position as the offset of CID_RMQ_SYS_TRANS (broker/transaction/queue/TransactionalMessageServiceImpl.check).
 with points as (
   select 'stored' as line, store_timestamp as ts, queue_offset + 1 as offset from records
   where topic = 'RMQ_SYS_TRANS_HALF_TOPIC' and store_timestamp is not null and queue_offset is not null

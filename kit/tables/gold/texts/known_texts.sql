@@ -1,5 +1,4 @@
--- One row per known text, file and source: event, file, source, n (entries), first, last (time), line (the smallest).
--- At most as many rows as files hold different known texts. A failed connect to an address that is given as a name server's is told as that.
+-- One row per known text, file and source: n (entries), line (the smallest). A failed connect to an address given as a name server's is told as that.
 with servers as (
   select address from reach_addresses where kind = 'name server' and not endswith(address, ':9876')
 ), told as (

@@ -1,6 +1,5 @@
--- One row per ended transaction that disagrees with its business row: columns of `disagreeing_transactions`, cause (exception, error, a send status,
--- rollback_answer, commit_answer; null if no log shows it), repair (re-send, compensate), evidence_file, evidence_line (of the cause), all_causes.
--- At most 100,000 rows, in order of time.
+-- One row per ended transaction that disagrees with its business row: columns of `disagreeing_transactions`, cause (null if no log shows it), repair,
+-- evidence_… (of the cause), all_causes.
 with wrong as (
   select * from disagreeing_transactions order by stored, uniq_key limit 100000
 ), anchors as (

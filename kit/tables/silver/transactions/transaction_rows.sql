@@ -1,5 +1,4 @@
--- One row per business row and transaction it belongs to: uniq_key, key, file, line, status. Its key is one of the message's KEYS, or its message id the
--- UNIQ_KEY; another cluster's row is not its own.
+-- One row per business row and transaction it belongs to. Its key is one of the message's KEYS, or its id the UNIQ_KEY; another cluster's row is not.
 select t.uniq_key, b.key, b.file, b.line, b.status
 from (
   select t.uniq_key, explode(split(t.keys, '\\s+')) as key, c.cluster from transactions t left join file_clusters c on c.file = t.half_file where with_row
