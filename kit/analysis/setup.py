@@ -138,8 +138,6 @@ MOST: Final = 4 << 20
 _BROKER_JAR: Final = re.compile(r"(?:^|/)rocketmq-(?:broker|store|namesrv)-(\d+\.\d+\.\d+)\.jar$")
 """A library of the broker's installation: its release."""
 _HOME: Final = re.compile(r"rocketmq[\w-]*?(\d+\.\d+\.\d+)")
-_GROUP_CELLS: Final = ("consumerGroup", "#Group")
-_TOPIC_CELLS: Final = ("#Topic", "topicName", "Topic")
 Rows = Iterable[Mapping[str, Any]]
 
 
@@ -270,6 +268,6 @@ def _printed(cells: Rows) -> Iterator[Group]:
     """Yield the groups that mqadmin outputs name; a name that was cut is never longer than the group's."""
     for row in cells:
         value = row["value"] or ""
-        of_topic = stages.consumer_group_of(value, None) if row["name"] in _TOPIC_CELLS else None
-        if group := value if row["name"] in _GROUP_CELLS else of_topic:
+        of_topic = stages.consumer_group_of(value, None) if row["name"] in ("#Topic", "topicName", "Topic") else None
+        if group := value if row["name"] in ("consumerGroup", "#Group") else of_topic:
             yield Group(group, _at(row))

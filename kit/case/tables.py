@@ -50,7 +50,6 @@ _SET_UP: Final = (
     "command in ('clusterList', 'getBrokerConfig', 'topicList', 'topicRoute') or name like '%brokerVersionDesc%'"
 )
 """Cells of outputs that name addresses, releases, settings, topics: they hold before and after the output too."""
-_DAMAGED_JSON: Final = (ValueError, KeyError, TypeError, AttributeError)
 
 
 @attrs.frozen
@@ -174,7 +173,7 @@ def _small(name: str, item: Item, zone: str | None) -> Iterable[dict[str, Any]]:
             return configs.configs(item.file, beginning(item.path, MAX_BYTES), item.detail, item.kind)
         offsets = configs.offsets(item.file, beginning(item.path, MAX_BYTES), item.detail, item.kind)
         return [{**row, "time": item.modified} for row in offsets]
-    except _DAMAGED_JSON as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         if item.kind == "store_json":
             raise Damaged(str(error)) from None
         raise

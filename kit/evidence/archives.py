@@ -58,7 +58,6 @@ _MAX_HEADER: Final = 1 << 20
 _ZEROS: Final = bytes(BLOCK)
 _ONE_FILE: Final = frozenset({"[Content_Types].xml", "META-INF/MANIFEST.MF"})
 """A member of a jar or an office file, each of which counts as one file, but for a workbook's sheets."""
-_WORKBOOK: Final = "xl/workbook.xml"
 _WORKBOOK_MOST: Final = 128 << 20
 """Most unpacked bytes of a workbook, which is read as a whole."""
 _FATAL: Final = ("ratio", "members", "space")
@@ -160,7 +159,7 @@ class _Packed:
 
     def _zip(self, name: str, path: Path, modified: float | None, depth: int) -> None:
         with open_readonly(path) as file, zipfile.ZipFile(file) as archive:
-            if _WORKBOOK in archive.NameToInfo:
+            if "xl/workbook.xml" in archive.NameToInfo:
                 self._members(name, _of_workbook(archive, path), depth)
                 return
             if not _ONE_FILE & archive.NameToInfo.keys():

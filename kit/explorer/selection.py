@@ -133,7 +133,6 @@ VALUES: Final = tuple(field.name for field in attrs.fields(Selection) if field.n
 MOST_NAMES: Final = 400
 """Number of topic or group names searched for in log texts, those with most records first."""
 _NAME: Final = re.compile(r"[%|\w-]{3,255}", re.ASCII)
-_NEVER: Final = r"^\b$(.)"
 SEARCHED: Final[dict[Part, tuple[str, ...]]] = {"entries": ("message",), "records": ("keys", "uniq_key")}
 TEXTS: Final[dict[Part, tuple[str, ...]]] = {"entries": ("message",), "records": ("keys", "uniq_key", "store_size")}
 
@@ -238,5 +237,5 @@ def _patterns(case: Case) -> dict[str, Any]:
         )
         names = [row["name"] for row in case.tables.answers(common) if row["name"] and _NAME.fullmatch(row["name"])]
         known = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
-        patterns[field] = rf"(?:^|[^-%|A-Za-z0-9_])({known})(?:$|[^-%|A-Za-z0-9_])" if known else _NEVER
+        patterns[field] = rf"(?:^|[^-%|A-Za-z0-9_])({known})(?:$|[^-%|A-Za-z0-9_])" if known else r"^\b$(.)"
     return patterns

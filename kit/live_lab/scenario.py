@@ -65,12 +65,12 @@ FIXED: Final = "-fixed"
 def _rows() -> Iterator[dict[str, Any]]:
     """Yield each incident, and behind it its twin: the incident with what is `fixed`."""
     for row in data.read("live_lab/scenarios.yaml", dict[str, Any])["scenarios"]:
-        fixed, incident = row.pop("fixed", None), {"client": row["broker"]} | row
-        twin = fixed and incident | fixed | {"name": row["name"] + FIXED, "apps": row["apps"] | fixed.get("apps", {})}
-        yield from filter(None, (incident, twin))
+        yield row
+        if fixed := row.get("fixed"):
+            yield row | fixed | {"name": row["name"] + FIXED, "apps": row["apps"] | fixed.get("apps", {})}
 
 
-_EVERY: Final = msgspec.convert([*_rows()], list[Scenario])
+_EVERY: Final = msgspec.convert([{"client": row["broker"], **row} for row in _rows()], list[Scenario])
 SCENARIOS: Final = {each.name: each for each in _EVERY}
 
 

@@ -45,7 +45,6 @@ DLEDGER_ENTRY_BUFFER: Final = 4 * 1024 * 1024
 """Size of the buffer for encoding a DLedger entry: DLedgerMmapFileStore, all tags."""
 
 # store/ConsumeQueue: physical offset, size, tagsCode; fillPreBlank writes size Integer.MAX_VALUE
-CQ_UNIT: Final = 20
 CQ_PREFILL_SIZE: Final = 0x7FFFFFFF
 
 # store/index/IndexHeader.INDEX_HEADER_SIZE, IndexFile.hashSlotSize, indexSize; defaults of MessageStoreConfig

@@ -212,7 +212,6 @@ def connections(facts: Facts) -> list[Row]:
 
 # --- outputs of mqadmin: their rows, and the running info of each client (consumerStatus -s) -----------------------------
 
-_OF_QUEUE: Final = ("#Topic", "#Broker Name", "#QID")
 _TABLES: Final = ("#SubExpression", "commitOffset", "#Consume RT", "#Consumer Offset")
 """The column that each table of a running info file has of its own."""
 _CLIENT: Final = re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}@.+?(?=\.txt$|$)")
@@ -269,7 +268,7 @@ def running(facts: Facts) -> list[Block]:
                     "queue": (b["#Topic"], b["#Broker Name"], integer(b["#QID"])),
                     "cached": integer(b.get("cachedMsgCount")) or 0,
                 }
-                for b in rows.get("commitOffset", ()) if all(b.get(name) for name in _OF_QUEUE)
+                for b in rows.get("commitOffset", ()) if all(b.get(name) for name in ("#Topic", "#Broker Name", "#QID"))
             ],
             "rt": {topic: time for topic, time in times.items() if topic and time[0] is not None},
         })  # fmt: skip

@@ -24,7 +24,6 @@ _RULED: Final = re.compile(r"\|?[\s:|+-]*-{3}[\s:|+-]*")
 """The second line of a table in Markdown: somebody pasted it, with bars at both ends of its rows."""
 _RULE: Final = re.compile(r"\s*(?:\+(?:-{2,}\+)+|-{2,}(?:\+-{2,})+)\s*")
 """A line above or below the names of the columns where `mysql` or `psql` printed them."""
-_DELIMITERS: Final = "\t;|,"
 Dialect = dict[str, Any]
 """The form of a delimited file: `delimiter`, `encoding` (a Python codec), `names` of its columns (c1, c2, … where it
 has none), `headed` (its first line holds them), `printed` (by a database's shell: only lines with bars are rows),
@@ -75,7 +74,7 @@ def dialect(head: bytes, *, whole: bool = False) -> Dialect | None:
         lines = list(filter(None, map(_between_bars, lines)))
     if len(lines) < 2 or max(map(len, lines)) > 4 * MAX_CELL or _RULED.fullmatch(lines[1]):
         return None
-    for delimiter in "|" if printed else _DELIMITERS:
+    for delimiter in "|" if printed else "\t;|,":
         if delimiter not in lines[0]:
             continue
         try:
