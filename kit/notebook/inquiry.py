@@ -241,7 +241,7 @@ class Inquiry:
         names = {"action": "remedies", "why": "helps", "risk": "risk", "verify": "verify"}
         frame = pd.DataFrame(self.finding(cause)["remedies"], columns=pd.Index(list(names)))
         frame = frame.replace(r"`?\b([a-z0-9_]+)\.csv`?", r"""`inquiry.table("\1")`""", regex=True)
-        return Table(frame, TEXTS["fixes"], {k: PAGE[v] for k, v in names.items()}, self.lang)
+        return Table(frame, PAGE["remedies"], {k: PAGE[v] for k, v in names.items()}, self.lang)
 
     @_or_sentence
     def missing(self) -> Table | answers.Answer:
@@ -264,7 +264,7 @@ class Inquiry:
     def look_alikes(self, *slugs: str) -> Table:
         """Return what these causes look like (by default those confirmed or suspected, else all), told apart."""
         frame = look_alikes.frame(self.lang, slugs or release_advice.confirmed_or_suspected(self.findings) or None)
-        return Table(frame, TEXTS["apart"], look_alikes.COLUMNS, self.lang, max_rows=100)
+        return Table(frame, PAGE["look_alikes"], look_alikes.COLUMNS, self.lang, max_rows=100)
 
     @_or_sentence
     def timeline(self) -> Chart:

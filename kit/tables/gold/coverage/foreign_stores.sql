@@ -1,6 +1,5 @@
--- One row per store whose records no broker stored that the logs show to start: file (the folder of the store), hosts (one that stored), others (one
--- that started). None where a broker is a slave, which stores under its master's address. At most as many rows as stores.
--- BrokerController.getBrokerAddr, which is printed, and the store host of records are both brokerIP1 and listenPort.
+-- One row per store whose records no broker stored that the logs show to start: file (its folder), hosts, others. None where a broker is a slave, which
+-- stores under its master's address. BrokerController.getBrokerAddr, which is printed, and the store host of records are both brokerIP1 and listenPort.
 with started as (
   select distinct value_address as address from all_events
   where event = 'broker-boot' and value_address rlike '^[0-9]+[.][0-9]+[.][0-9]+[.][0-9]+:[0-9]+$'

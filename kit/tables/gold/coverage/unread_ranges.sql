@@ -1,6 +1,5 @@
--- One row per range of a commit log file that could not be read: file, start, end (bytes of the file), reason (truncated, corrupt, zeros), following (of
--- zeros: the file behind them). At most 100,000 rows, in order of place. Zeros: a broker fills a file up before it begins the next (`CommitLog` blank),
--- but allocates the next one, of zeros, ahead; so an unwritten end is none where the log goes on behind it.
+-- One row per range of a commit log file that could not be read: start, end (bytes), following (of zeros: the file behind). Zeros: a broker fills a file
+-- up before it begins the next (`CommitLog` blank), but allocates the next one, of zeros, ahead; so an unwritten end is none where the log goes on.
 with segments as (
   select file, base + bytes as end, lead(file) over folders as following, lead(base) over folders as next_base from (
     select file, coalesce(base, 0) as base, bytes, regexp_replace(file, '[^/]*$', '') as folder from files

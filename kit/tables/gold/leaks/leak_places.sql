@@ -1,6 +1,5 @@
 -- One row per role of a leaked record and rank: role (resent: the records with which the leak began, written by a consumer; leaked; committed; twin: a
--- half record that shares UNIQ_KEY and check count with another one, for one message became two; discarded; arrived: those in the check-limit topic),
--- records (of the role). At most 3 rows a role, in order of time.
+-- half record with UNIQ_KEY and check count of another: one message became two; discarded; arrived: in the check-limit topic). The first 3.
 with twins as (
   select uniq_key, coalesce(check_times, -1) as checks from leaked_records where place = 'half' and uniq_key is not null
   group by uniq_key, coalesce(check_times, -1) having count(*) > 1

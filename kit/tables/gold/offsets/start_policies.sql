@@ -1,5 +1,4 @@
--- One row per consumer group whose ConsumeFromWhere the broker prints: group, policy (CONSUME_FROM_LAST_OFFSET, …), file, line of its first
--- entry. At most as many rows as groups. ConsumerData in broker/client/ConsumerGroupInfo.
+-- One row per consumer group whose ConsumeFromWhere the broker prints: the first entry. ConsumerData in broker/client/ConsumerGroupInfo.
 select `group`, first.policy as policy, first.file as file, first.line as line from (
   select value_group as `group`, min(struct(ts, file, line, regexp_extract(value_data, 'consumeFromWhere=([A-Z_]+)', 1) as policy)) as first
   from events where event = 'consumer-registered' and value_data rlike 'consumeFromWhere=[A-Z_]' group by value_group

@@ -1,6 +1,5 @@
--- One row per SendStatus in the send ledgers of a cluster (`file_clusters`), and one (status null) for all other rows: status, cluster, sends, named (of
--- these acknowledged with an offset id). At most 5 rows a cluster. FLUSH_SLAVE_TIMEOUT and SLAVE_NOT_AVAILABLE: stored by the master, not by its slave
--- (client/producer/SendStatus).
+-- One row per SendStatus in the send ledgers of a cluster (`file_clusters`), and one (status null) for all other rows: named (of these with an offset id).
+-- FLUSH_SLAVE_TIMEOUT and SLAVE_NOT_AVAILABLE: stored by the master, not by its slave (client/producer/SendStatus).
 with answers as (
   select case when upper(trim(s.outcome)) in ('SEND_OK', 'FLUSH_DISK_TIMEOUT', 'FLUSH_SLAVE_TIMEOUT', 'SLAVE_NOT_AVAILABLE') then upper(trim(s.outcome)) end
     as status, coalesce(c.cluster, '') as cluster, count(*) as sends

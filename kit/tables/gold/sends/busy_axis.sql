@@ -1,6 +1,5 @@
--- One row per step of the time axis (`busy_window`): time (its start), step_ms, born and stored (originals per second), one column per kind of error
--- (failed sends that ended in the step), stalled (the records stall), send_queue (largest size in
--- watermark.log), util (percent, of the busiest device), written_mb (MB/s on it), cpu (percent busy). Null where nothing measured it; at most 1,502.
+-- One row per step of the time axis (`busy_window`): born and stored (originals per second), one column per kind of error (failed sends that ended in the
+-- step), stalled (the records stall), util (percent, of the busiest device), written_mb (MB/s on it). Null where nothing measured it.
 with steps as (
   select explode(sequence(low_ms, high_ms + step_ms - 1, step_ms)) as at, step_ms from busy_window
 ), rates as (

@@ -1,7 +1,6 @@
--- One row per broker with half messages: broker, and of its whole ones that no check put back whether any has MSG_REGION (region), __transactionId__
--- (transaction_id), CLUSTER (cluster), or property strings without a separator at the end (unseparated); release: one that writes like this, null if
--- more than one rule of sizes fits. At most one row a broker.
--- CLUSTER since 4.6.0, MSG_REGION since 5.0.0, __transactionId__ since 5.1.0; no separator from 4.9.1 to 5.1.x (common/message/MessageDecoder).
+-- One row per broker with half messages: of its whole ones that no check put back whether any has MSG_REGION, __transactionId__, CLUSTER, or property
+-- strings without a separator at the end (unseparated); release: one that writes like this, null if more than one rule of sizes fits. CLUSTER since 4.6.0,
+-- MSG_REGION since 5.0.0, __transactionId__ since 5.1.0; no separator from 4.9.1 to 5.1.x (common/message/MessageDecoder).
 with brokers as (
   select distinct file, broker from store_brokers
 ), marks as (

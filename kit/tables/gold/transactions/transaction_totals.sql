@@ -1,6 +1,5 @@
--- One row per producer group of transactions (null: unknown): producer_group, half_messages, committed, rolled_back, discarded, pending, committed_twice,
--- checked, renewed (half records that a check or the immunity time wrote), without_row (committed, no business row, in clusters of which one of the
--- group's rows is here; null without any), immune, cluster (half messages with those properties), dead (dead letters, also of messages without a transaction), first, last (time). At most as many rows as producer groups.
+-- One row per producer group of transactions (null: unknown): renewed (half records that a check or the immunity time wrote), without_row (committed, no
+-- business row, in clusters of which one of the group's rows is here; null without any), dead (dead letters, also of messages without a transaction).
 select producer_group, count(state) as half_messages, count_if(state = 'committed') as committed, count_if(state = 'rolled_back') as rolled_back,
   count_if(state = 'discarded') as discarded, count_if(state = 'pending') as pending, count_if(state is not null and commits > 1) as committed_twice,
   count_if(check_times > 0) as checked, coalesce(sum(case when state is not null then half_records - 1 end), 0) as renewed,
