@@ -4,14 +4,12 @@
 -- messages_stored_once (without those of `same` false).
 with named as (
   select *, xxhash64(consumer, uniq_key) as pair from deliveries where uniq_key is not null
-), good as (
-  select * from named where success
 ), several as (
   select pair, count(distinct if(retry, null, offset_msg_id)) > 1 as differ
   from named group by pair having count_if(success) > 1
 ), numbered as (
   select g.*, s.differ, row_number() over (partition by g.pair order by coalesce(g.reconsume_times, 0), g.time nulls first, g.file, g.line) as nth
-  from good g join several s on g.pair = s.pair
+  from (select * from named where success) g join several s on g.pair = s.pair
 ), later as (
   select n.*, f.file as first_file, f.line as first_line, f.offset_msg_id as first_offset_msg_id, f.time as first_time,
     f.record_file as first_record_file, f.physical_offset as first_physical_offset, f.store_timestamp as first_store_timestamp,

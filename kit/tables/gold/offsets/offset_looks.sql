@@ -1,7 +1,6 @@
--- One row per offset of a users' group in a file: time (of the file, or printed), source (copy, progress), file, line, group, topic, broker,
--- queue_id, offset, end (as printed), sure (the time is that of the system it was taken from), own (a store's own file); the same in all rows: slave
--- (there is one), collected (the evidence can have been collected until then, null if unknown). At most 1,200,000 rows, in order of place.
--- A slave's copies, which only follow its master's, count where there is no other. RocketMQ's own groups: `kit.rocketmq.names.of_users`.
+-- One row per offset of a users' group in a file: time (of the file, or printed), end (as printed), sure (the time is that of the system it was taken
+-- from), own (a store's own file); the same in all rows: slave (there is one), collected (the evidence can have been collected until then, null if
+-- unknown). A slave's copies, which only follow its master's, count where there is no other. RocketMQ's own groups: `kit.rocketmq.names.of_users`.
 with masters as (
   select distinct broker from file_brokers where not coalesce(slave, false)
 ), slaves as (

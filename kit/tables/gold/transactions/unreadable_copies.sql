@@ -1,6 +1,5 @@
--- One row per put-back copy of a compressed half message, still flagged as compressed, whose stored body differs from the original's: uniq_key, file,
--- physical_offset, store_timestamp, again (boolean: its check count was written before). At most 100,000 rows.
--- 4.3.0–4.5.2 unpacked the body when they read it back: broker/transaction/queue/TransactionalMessageBridge.decodeMsgList.
+-- One row per put-back copy of a compressed half message, still flagged as compressed, whose stored body differs from the original's: again (its check
+-- count was written before). 4.3.0–4.5.2 unpacked the body on reading: broker/transaction/queue/TransactionalMessageBridge.decodeMsgList.
 with packed as (
   select id, uniq_key, file, physical_offset, store_timestamp, body_crc, body_size, property_TRANSACTION_CHECK_TIMES as checks,
     property_TRANSACTION_CHECK_TIMES is not null or property_TRAN_PREPARED_QUEUE_OFFSET is not null as renewed

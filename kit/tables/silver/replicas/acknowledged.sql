@@ -4,9 +4,7 @@
 with answered as (
   select file, line, key, uniq_key, offset_msg_id, start, upper(trim(substring_index(offset_msg_id, ',', 1))) as id
   from sends where upper(trim(outcome)) = 'SEND_OK'
-), checked as (
-  select *, id rlike '^([0-9A-F]{32}|[0-9A-F]{56})$' as named from answered
 )
 select file, line, key, uniq_key, offset_msg_id, start, case when named then left(id, length(id) - 16) end as host,
   case when named then right(id, 16) end as position
-from checked
+from (select *, id rlike '^([0-9A-F]{32}|[0-9A-F]{56})$' as named from answered) checked
