@@ -118,9 +118,7 @@ class Sender:
         try:
             act(*given, **more)
         except OSError as error:
-            why = labels("case")["output"]["unwritable"].say(
-                path=str(error.filename or self.folder), why=error.strerror or str(error)
-            )
+            why = TEXTS["unwritten"].say(path=str(error.filename or self.folder), why=error.strerror or str(error))
             if (text := why.render(self.watch.lang)) not in self._named:
                 self._named.add(text)
                 self.complain(text)
