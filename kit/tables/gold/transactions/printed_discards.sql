@@ -7,7 +7,7 @@ with printed as (
     timestamp_millis(try_cast(regexp_extract(message, 'bornTimestamp=([0-9]{13})', 1) as bigint)) as born,
     nullif(upper(regexp_extract(message, '[{ ]UNIQ_KEY=([0-9A-Fa-f]{32,56})', 1)), '') as uniq_key
   from entries where array_contains(events, 'check-discard')
-), messages as (
+), by_message as (
   select leaked, uniq_key, count(*) as lines, min(born) as born, min(ts) as first, max(ts) as last, min(struct(ts is null as undated, ts, file, line)) as place
   from printed group by leaked, uniq_key
 ), answers as (
@@ -19,7 +19,7 @@ with printed as (
   select m.leaked, sum(m.lines) as lines, count(m.uniq_key) as messages, min(m.born) as born, min(m.first) as first, max(m.last) as last,
     min(m.place) as place, coalesce(sum(a.commits), 0) as commits, min(a.commit) as commit, count_if(a.unknowns > 0) as unknown_messages,
     coalesce(sum(a.unknowns), 0) as unknowns, min(a.unsure) as unsure
-  from messages m left join answers a on a.uniq_key = m.uniq_key group by m.leaked
+  from by_message m left join answers a on a.uniq_key = m.uniq_key group by m.leaked
 )
 select leaked, lines, messages, born, first, last, place.file as file, place.line as line, commits, commit.ts as commit_ts, commit.file as commit_file,
   commit.line as commit_line, unknown_messages, unknowns, unsure.file as unknown_file, unsure.line as unknown_line
