@@ -5,6 +5,8 @@ import datetime as dt
 import pandas as pd
 import pytest
 import recorded
+from folders import put
+from stores import Record, store
 from table import rows_of
 
 import kit
@@ -164,3 +166,11 @@ def test_a_message_what_clients_wrote_about_it_and_the_id_of_a_trace_itself(monk
         assert told["records"] == [] and told["gaps"] == []
         assert {t["physical_offset"] for t in told["traces"]} == {record["physical_offset"]}
         assert {t["uniq_key"] for t in told["traces"]} <= set(record["properties"]["KEYS"].split())
+
+
+@pytest.mark.spark
+def test_a_key_is_found_as_it_stands_and_by_each_of_its_words(tmp_path):
+    record = Record(b"orders", properties="KEYS\x01订单 1\x02UNIQ_KEY\x01mine\x02".encode())
+    put(tmp_path / "store/commitlog" / f"{0:020}", store([record], end=bytes(4096)).data)
+    told = kit.traces(kit.open_case(tmp_path / "store", tmp_path / "ws"), ["订单 1", "订单", "1", "mine", "单 1"])
+    assert [(life["kind"], len(life["records"])) for life in told] == [("key", 1)] * 3 + [("uniq", 1), ("key", 0)]

@@ -106,9 +106,9 @@ def _kind(asked: str, keys: list[str], records: list[Row]) -> str:
     up = asked.upper()
     if any(r["offset_msg_id"] == up for r in records):
         return "offset"
-    if up in keys:
+    if {asked, up} & {*keys}:
         return "grpc" if len(up) == 34 else "uniq"
-    is_key = any(asked in (r["keys"] or "").split() for r in records)
+    is_key = any(asked in (r["keys"], *(r["keys"] or "").split()) for r in records)
     return _form(asked) if not records else "key" if is_key else "offset"
 
 
