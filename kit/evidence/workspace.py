@@ -188,15 +188,15 @@ def every_workspace(workspace: Path | str | None = None) -> list[dict[str, Any]]
     root = Path(workspace) if workspace is not None else default_base()
     unpacked: dict[str, dict[Path, int]] = {}
     for inventory in (root / "spool").glob("*/inventory-*.json"):
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
             key = json.loads(inventory.read_text(encoding="utf-8"))["content_key"]
             unpacked.setdefault(key, {})[inventory.parent] = _size(inventory.parent)
     folders = []
     for about in (root / "cases").glob("*/about.json"):
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
             known = json.loads(about.read_text(encoding="utf-8"))
             size = _size(about.parent) + sum(unpacked.get(known["content_key"], {}).values())
-            folders.append({"evidence": known["evidence"], "bytes": size, "used": about.stat().st_mtime})
+            folders.append({"evidence": str(known["evidence"]), "bytes": size, "used": about.stat().st_mtime})
     return sorted(folders, key=lambda known: -known["used"])
 
 

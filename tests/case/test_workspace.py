@@ -79,10 +79,14 @@ def test_list_and_clean_touch_only_their_own_and_what_is_named_by_a_hash(tmp_pat
     here = place(tmp_path)
     fill(here, data="x" * 100_000)
     (tmp_path / "cache" / "mine.txt").write_text("keep")
+    for n, odd in enumerate(("[]", "{}", "null", '{"evidence": 1, "content_key": ["x"]}')):
+        put(tmp_path / "cache" / "cases" / f"{n:032}" / "about.json", odd)
+        put(tmp_path / "cache" / "spool" / f"{n:032}" / "inventory-x.json", odd)
     [one] = ws.every_workspace(tmp_path / "cache")
     assert one["evidence"] == str((tmp_path / "evidence").resolve())
     assert one["bytes"] >= 100_000
-    assert ws.clean(tmp_path / "cache") == 0, "it is in use"
+    ws.clean(tmp_path / "cache")
+    assert [path.name for path in (tmp_path / "cache" / "cases").iterdir()] == [here.folder.name], "it is in use"
     assert here.table("t") is not None
     del here
     assert ws.clean(tmp_path / "cache") >= 100_000
