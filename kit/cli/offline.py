@@ -1,8 +1,6 @@
 """Commands that need no evidence and no engine, and answer within a second."""
 
-import contextlib
 import errno
-import json
 import re
 import sys
 from pathlib import Path
@@ -93,14 +91,20 @@ def collect(since: str | None, until: str | None, topic: str | None, lang: Lang)
 
 
 @click.command()
-@click.argument("before", type=shared.PATH)
-@click.argument("after", type=shared.PATH)
+@click.argument("before", type=shared.Evidence())
+@click.argument("after", type=shared.Evidence())
 @shared.in_language
 def compare(before: Path, after: Path, lang: Lang) -> None:
     """Show which verdicts and figures changed between two findings.json."""
-    from kit.report.compare import compare, render
+    from kit.report.compare import compare, read, render
 
-    click.echo(render(compare(_findings(before), _findings(after)), lang))
+    sides = []
+    for path in (before, after):
+        try:
+            sides.append(read(path))
+        except (OSError, ValueError, RecursionError):
+            raise shared.Refusal(TEXTS["not_findings"].say(path=path)) from None
+    click.echo(render(compare(*sides), lang))
 
 
 @click.command()
@@ -111,17 +115,6 @@ def gallery(folder: Path, lang: Lang) -> None:
     from kit.incidents import history as pages
 
     click.echo(pages.write(folder, lang))
-
-
-def _findings(path: Path) -> dict[str, Any]:
-    from kit.report.compare import is_findings
-
-    if not path.exists():
-        raise shared.Refusal(shared.TEXTS["not_there"].say(path=path))
-    with contextlib.suppress(OSError, ValueError):
-        if is_findings(document := json.loads(path.read_text(encoding="utf-8"))):
-            return dict(document)
-    raise shared.Refusal(TEXTS["not_findings"].say(path=path))
 
 
 @click.group()

@@ -6,7 +6,6 @@ The likeness is the shared weight of traits by the weight of all (a weighted Jac
 
 import contextlib
 import datetime as dt
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
@@ -14,6 +13,7 @@ from pathlib import Path, PurePath
 from typing import Any, Final
 
 import attrs
+import msgspec
 import pandas as pd
 from markupsafe import Markup
 
@@ -86,9 +86,9 @@ class Incident:
             texts = [str(ref.get("text") or "") for step in steps for ref in step.get("evidence") or ()]
             traits.add(("cause" if finding["verdict"] == "confirmed" else "suspected", slug))
             traits |= {("step", f"{slug}/{step.get('id') or ''}") for step in steps}
-            keys = (str(key) for name in ("lag", "lag_per_queue") for key in figures.get(name) or ())
+            lag, per_queue, *named = map(figures.get, ("lag", "lag_per_queue", "group", "topic", "advertised"))
+            keys = (str(key) for lags in (lag, per_queue) if isinstance(lags, Mapping) for key in lags)
             lags = [part for key in keys for part in key.split("@", 1)]
-            named = map(figures.get, ("group", "topic", "advertised"))
             measured = [name for name in named if isinstance(name, str)]
             traits |= {("name", name) for name in (*_quoted(texts), *measured, *filter(None, lags))}
         return traits
@@ -112,8 +112,8 @@ def _weight(traits: Iterable[tuple[str, str]]) -> float:
 
 def _instants(times: list[Any]) -> Iterator[dt.datetime]:
     for time in times:
-        with contextlib.suppress(ValueError):
-            yield iso(str(time))
+        with contextlib.suppress(ValueError, OverflowError):
+            yield iso(str(time)).astimezone(dt.UTC)
 
 
 def read(root: Path) -> tuple[list[Incident], list[Filled]]:
@@ -128,15 +128,12 @@ def read(root: Path) -> tuple[list[Incident], list[Filled]]:
         if path.is_symlink() or any(part.startswith(".") for part in inside.parts):
             continue
         try:
-            findings = json.loads(path.read_text(encoding="utf-8"))
+            pages = tuple(page for name in PAGES if (page := path.with_name(name)).is_file())
+            incidents.append(Incident(inside.parent.as_posix(), pages, compare.read(path)))
+        except msgspec.ValidationError:
+            unread.append(READING["not_findings"].say(file=inside.as_posix()))
         except (OSError, ValueError, RecursionError) as error:
             unread.append(READING["not_read"].say(file=inside.as_posix(), why=type(error).__name__))
-            continue
-        if compare.is_findings(findings):
-            pages = tuple(page for name in PAGES if (page := path.with_name(name)).is_file())
-            incidents.append(Incident(inside.parent.as_posix(), pages, findings))
-        else:
-            unread.append(READING["not_findings"].say(file=inside.as_posix()))
     last = dt.datetime.max.replace(tzinfo=dt.UTC)
     return sorted(incidents, key=lambda one: (one.began or last, one.name)), unread
 

@@ -3,10 +3,13 @@
 What only one side has is absent on the other, which is not unknown (null).
 """
 
+import json
 from collections.abc import Mapping
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, Literal, Required, TypedDict
 
 import attrs
+import msgspec
 
 from kit import causes
 from kit.causes.findings import VERDICTS
@@ -14,10 +17,24 @@ from kit.i18n import LIST_SEPARATOR, Lang, headings, labels
 from kit.report.console import table
 
 ABSENT: Final = "absent"
-SCHEMA: Final = 1
 TEXTS: Final = headings() | labels("report")["compare"]
 WHATS: Final = headings() | labels("report")["compare whats"]
 OF_A_FINDING: Final = ("verdict", "figure", "missing")
+
+
+class _Finding(TypedDict, total=False):
+    cause: Required[str]
+    window: tuple[str, str] | None
+    steps: list[dict[str, str | bool | list[dict[str, Any]] | None]] | None
+    figures: dict[str, Any] | None
+    missing: list[dict[str, Any]] | None
+
+
+class _Findings(TypedDict, total=False):
+    schema: Required[Literal[1]]
+    findings: Required[list[_Finding]]
+    root_causes: list[str] | None
+    evidence: dict[str, str | list[str | dict[str, str | float | bool | None]] | None] | None
 
 
 @attrs.frozen
@@ -33,7 +50,7 @@ class Change:
 
 
 def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
-    """Return the differences of two findings.json (`is_findings`), in the order of causes in `after`."""
+    """Return the differences of two findings.json (`read`), in the order of causes in `after`."""
     sides = (before, after)
     old, new = ({f["cause"]: f for f in side["findings"]} for side in sides)
     titles = {slug: f.get("title") or slug for slug, f in (*old.items(), *new.items())}
@@ -64,13 +81,11 @@ def _flat(figures: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
-def is_findings(findings: Any) -> bool:
-    listed = findings.get("findings") if isinstance(findings, Mapping) else None
-    if not isinstance(listed, list) or findings.get("schema") != SCHEMA:
-        return False
-    if not isinstance(findings.get("evidence", {}), Mapping):
-        return False
-    return all(isinstance(item, Mapping) and isinstance(item.get("cause"), str) for item in listed)
+def read(path: Path) -> dict[str, Any]:
+    """Read a findings.json. Raise `msgspec.ValidationError` if it is none, else `OSError`, `ValueError`, `RecursionError`."""
+    findings: dict[str, Any] = json.loads(path.read_text(encoding="utf-8-sig"))
+    msgspec.convert(findings, _Findings)
+    return findings
 
 
 def rows(changes: list[Change], lang: Lang = "en") -> list[dict[str, str]]:

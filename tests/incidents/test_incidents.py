@@ -45,12 +45,14 @@ def test_a_file_that_is_no_findings_json_is_named_and_garbage_times_give_no_time
     put(reports, "cut", '{"schema": 1, "find')
     put(reports, "other", {"schema": 2})
     put(reports, "deep", "[" * 100_000)
+    put(reports, "odd", findings({**BUSY, "steps": [1]}))
     (reports / "linked").symlink_to(reports / "first")
     known, unread = history.read(reports)
     assert len(known) == 3
-    assert sorted(said.render().split("/")[0] for said in unread) == ["cut", "deep", "other"]
+    assert sorted(said.render().split("/")[0] for said in unread) == ["cut", "deep", "odd", "other"]
     put(tmp_path / "g", "a", findings({**BUSY, "window": ["yesterday", "9999-99-99"]}, first="²"))
-    assert history.read(tmp_path / "g")[0][0].began is None
+    put(tmp_path / "g", "b", findings({**BUSY, "window": ["0001-01-01T00:00:00+08:00", ""], "figures": {"lag": 5}}))
+    assert [one.began for one in history.read(tmp_path / "g")[0]] == [None, None]
 
 
 def test_likeness_is_the_shared_weight_over_all_of_it(reports, tmp_path):

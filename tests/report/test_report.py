@@ -8,6 +8,7 @@ import json
 import re
 
 import incidents
+import msgspec
 import nbformat
 import pandas as pd
 import pytest
@@ -19,7 +20,7 @@ from kit.charts import Table, pictures, transactions
 from kit.i18n import on_clock
 from kit.report import notebooks, write
 from kit.report.build import build, manifest
-from kit.report.compare import ABSENT, Change, compare, is_findings, render, rows
+from kit.report.compare import ABSENT, Change, compare, read, render, rows
 from kit.report.html import finding_view, when
 from kit.report.labels import PAGE
 
@@ -197,5 +198,9 @@ def test_unknown_is_neither_zero_nor_absent_and_the_table_is_safe_for_a_terminal
 
 
 @pytest.mark.parametrize("bad", rows_of(__file__, "no_findings"))
-def test_what_is_no_findings_json(bad):
-    assert is_findings(BEFORE) and not is_findings(bad)
+def test_what_is_no_findings_json(bad, tmp_path):
+    (tmp_path / "findings.json").write_text(json.dumps(bad))
+    with pytest.raises(msgspec.ValidationError):
+        read(tmp_path / "findings.json")
+    (tmp_path / "findings.json").write_text(json.dumps(BEFORE), encoding="utf-8-sig")  # as Windows saves it
+    assert read(tmp_path / "findings.json") == BEFORE | {"root_causes": list(BEFORE["root_causes"])}
