@@ -144,7 +144,7 @@ def inventory(evidence: Path, **chosen: Any) -> None:
 
 
 @click.command(cls=shared.OnEvidence)
-@click.argument("ids", metavar="ID...", nargs=-1, required=True)
+@click.argument("ids", metavar="ID...", nargs=-1, required=True, type=shared.TEXT)
 @shared.json_option("write the complete life to this file, for several ids a list; - is standard output")
 def trace(evidence: Path, ids: tuple[str, ...], json_file: Path | None, **chosen: Any) -> None:
     """Show the life of a message, by UNIQ_KEY, offset message id or business key.
@@ -172,8 +172,8 @@ def trace(evidence: Path, ids: tuple[str, ...], json_file: Path | None, **chosen
 
 @click.command(cls=shared.OnEvidence)
 @click.option("--out", type=shared.PATH, required=True, help="folder of the smaller evidence: empty, or not there yet")
-@click.option("--topic", help="only records of messages sent to this topic, wherever their copies are")
-@click.option("--id", "ids", multiple=True, help="only records and lines of this message, by any id or key; repeatable")
+@click.option("--topic", type=shared.TEXT, help="only messages sent to this topic, wherever their copies are")
+@click.option("--id", "ids", type=shared.TEXT, multiple=True, help="only this message, by any id or key; repeatable")
 def cut(evidence: Path, out: Path, topic: str | None, ids: tuple[str, ...], **chosen: Any) -> None:
     """Write a smaller evidence folder; commitlog records stay unchanged, at their own offsets."""
     from kit.case.options import instant

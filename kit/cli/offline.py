@@ -16,6 +16,7 @@ FILE_NAME: Final = re.compile(
     r"(?:~|\.{0,2})/\S*/\S*|\S+\.(?:log|txt|csv|json|conf|md|ya?ml|out|gz|zip|tar|zst)(?:\.\d+)?"
 )
 """What looks like the path or the name of a file of evidence."""
+INT: Final = (1 << 31) - 1  # Java's
 
 
 @click.command()
@@ -39,17 +40,15 @@ def msgid(ids: tuple[str, ...], near: str | None, lang: Lang) -> None:
 
 
 @click.command()
-@click.option("--body", type=click.IntRange(min=0), required=True, help="bytes of the body as stored, maybe compressed")
-@click.option("--topic", required=True, help="the topic it is sent to")
+@click.option("--body", type=click.IntRange(0, INT), required=True, help="bytes of the stored body, maybe compressed")
+@click.option("--topic", type=shared.TEXT, required=True, help="the topic it is sent to")
 @click.option("--properties", multiple=True, metavar="K=V…", help="the application's; PGROUP=… is the producer group")
 @click.argument("more", nargs=-1, metavar="")
 @click.option("--broker", metavar="VERSION", help="release of the broker (default: the newest known)")
 @click.option("--client", metavar="VERSION", help="release of the client (default: that of the broker)")
-@click.option(
-    "--limit", type=click.IntRange(min=1), help="the broker's maxMessageSize (default: its release's, 4194304)"
-)
-@click.option("--group", help="consumer group that sends it back (default: the longest that is allowed)")
-@click.option("--check-max", type=click.IntRange(min=1), help="transactionCheckMax (default: that of the release)")
+@click.option("--limit", type=click.IntRange(1, INT), help="the broker's maxMessageSize (default: that of the release)")
+@click.option("--group", type=shared.TEXT, help="consumer group that sends it back (default: the longest allowed)")
+@click.option("--check-max", type=click.IntRange(1, INT), help="transactionCheckMax (default: that of the release)")
 @click.option("--dledger", is_flag=True, help="a DLedger broker")
 @shared.in_language
 def size(body: int, topic: str, lang: Lang, **chosen: Any) -> None:
@@ -80,7 +79,7 @@ def size(body: int, topic: str, lang: Lang, **chosen: Any) -> None:
 @click.command()
 @click.option("--since", help="ISO time; UTC if it has no zone")
 @click.option("--until", help="ISO time")
-@click.option("--topic", help="only the consume queues of this topic")
+@click.option("--topic", type=shared.TEXT, help="only the consume queues of this topic")
 @shared.in_language
 def collect(since: str | None, until: str | None, topic: str | None, lang: Lang) -> None:
     """Print a shell script that collects evidence on a broker's or client's host; nothing is collected here."""
@@ -91,8 +90,8 @@ def collect(since: str | None, until: str | None, topic: str | None, lang: Lang)
 
 
 @click.command()
-@click.argument("before", type=shared.Evidence())
-@click.argument("after", type=shared.Evidence())
+@click.argument("before", type=shared.THERE)
+@click.argument("after", type=shared.THERE)
 @shared.in_language
 def compare(before: Path, after: Path, lang: Lang) -> None:
     """Show which verdicts and figures changed between two findings.json."""

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 import resource
 import shutil
 import signal
@@ -31,7 +32,6 @@ TEXTS: Final = labels("cli")["shared"]
 LIMITS = ((resource.RLIMIT_AS, "ulimit -v", 4 << 20, 1024), (resource.RLIMIT_NOFILE, "ulimit -n", 64, 1))
 """Limits that an engine needs: (which, how a shell calls it, the least in the shell's unit, its unit in bytes)."""
 DECLARABLE = frozenset({"lang", "tz_broker", "tz_app", "workspace", "master", "remote"})
-PATH = click.Path(path_type=Path)
 
 
 class Refusal(click.ClickException):
@@ -67,6 +67,29 @@ def spoken() -> Lang:
     return lang
 
 
+class Text(click.types.StringParamType):
+    """A name, an id or a place: an unset variable gives "", which is none, and bytes that are no text are none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not re.fullmatch(r"(?s)(?=.*\S)[^\ud800-\udfff]+", value):
+            raise Refusal(TEXTS["no_text"].say(name=param.opts[0] if param else ""))
+        return value
+
+
+class Place(click.Path):
+    """A path, with `exists` of what is there: an unset variable gives "", which does not mean the current folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not str(value) or (self.exists and not Path(value).exists()):
+            raise Refusal(TEXTS["not_there"].say(path=value or '""'))
+        return super().convert(value, param, ctx)
+
+
+TEXT: Final = Text()
+PATH: Final = Place(path_type=Path)
+THERE: Final = Place(path_type=Path, exists=True)
+
+
 class Evidence(click.ParamType):
     """A path that exists, or with `pasted` the text on standard input; the error is in the reader's language."""
 
@@ -80,11 +103,7 @@ class Evidence(click.ParamType):
             return str(value)
         if self.pasted and str(value) == STDIO and ctx is not None:
             return _standard_input(ctx)
-        path = Path(value)
-        # An unset variable gives "", which does not mean the current folder.
-        if not str(value) or not path.exists():
-            raise Refusal(TEXTS["not_there"].say(path=value or '""'))
-        return path
+        return Path(THERE.convert(value, param, ctx))
 
 
 def _standard_input(ctx: click.Context) -> Path:

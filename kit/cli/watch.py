@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -10,20 +11,19 @@ from typing import Any, Final
 import click
 
 from kit.cli import CONDITION
-from kit.cli.shared import PATH, Refusal, in_language, note, outside, user_errors
+from kit.cli.shared import PATH, TEXT, THERE, Refusal, in_language, note, outside, user_errors
 from kit.i18n import Lang, labels
 
 TEXTS: Final = labels("cli")["watch"]
+PORT: Final = re.compile(r"(?:([^/]*):)?([0-9]{1,9})")  # anything else is a file
 complain = partial(click.echo, err=True)
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=PATH)
-@click.option("--alerts", metavar="FILE|-", help="append alerts as JSON lines; - is standard output")
+@click.argument("paths", nargs=-1, required=True, type=THERE)
+@click.option("--alerts", type=TEXT, metavar="FILE|-", help="append alerts as JSON lines; - is standard output")
 @click.option(
-    "--prometheus",
-    metavar="PORT|FILE",
-    help="serve metrics on a loopback port (ADDRESS:PORT for another address), or write a text file",
+    "--prometheus", type=TEXT, metavar="PORT|FILE", help="metrics on a loopback port, ADDRESS:PORT, or in FILE"
 )
 @click.option("--capture", type=PATH, metavar="DIR", help="copy the evidence around each alert into this folder")
 @click.option("--once", is_flag=True, help="read what is new and exit: with 4 while an alert is active, else with 0")
@@ -47,16 +47,13 @@ def watch(paths: tuple[Path, ...], lang: Lang, **chosen: Any) -> None:
     from kit.watch import run
     from kit.watch.episodes import RANK
 
-    for path in paths:
-        if not path.exists():
-            raise Refusal(TEXTS["no_path"].say(path=path))
     folder = chosen["state"] or run.default(paths)
-    for place in (folder, chosen["capture"], _file(chosen["alerts"]), _file(chosen["prometheus"])):
+    alerts = None if chosen["alerts"] in (None, "-") else Path(chosen["alerts"])
+    target = chosen["prometheus"] or "0"
+    for place in (folder, chosen["capture"], alerts, None if PORT.fullmatch(target) else Path(target)):
         for path in paths:
             outside(path, place, TEXTS["inside"])
-    if (alerts := _file(chosen["alerts"])) is not None and (
-        alerts.is_symlink() or (alerts.exists() and not alerts.is_file())
-    ):
+    if alerts is not None and (alerts.is_symlink() or (alerts.exists() and not alerts.is_file())):
         raise Refusal(TEXTS["a_link"].say(path=alerts))
     run.begin()
     with contextlib.suppress(KeyboardInterrupt), run.alone(folder, lang):
@@ -103,16 +100,11 @@ def _metrics(sender: Any, target: str) -> None:
     """Serve the figures on a port, or write them into a file after each step."""
     from kit.watch import outlets
 
-    address, _, port = target.rpartition(":")
-    if not port.isdigit():
+    if not (port := PORT.fullmatch(target)):
         sender.after = lambda: outlets.write_figures(sender.watch, Path(target))
         return
     try:
-        at = outlets.serve_figures(sender.watch, int(port), address or outlets.LOOPBACK)
+        at = outlets.serve_figures(sender.watch, int(port[2]), address := port[1] or outlets.LOOPBACK)
     except (OSError, OverflowError) as error:
         raise Refusal(f"{target}: {getattr(error, 'strerror', '') or error}") from None
-    note(TEXTS["metrics"].say(where=f"http://{address or outlets.LOOPBACK}:{at}/metrics"))
-
-
-def _file(target: str | None) -> Path | None:
-    return None if not target or target == "-" or target.rpartition(":")[2].isdigit() else Path(target)
+    note(TEXTS["metrics"].say(where=f"http://{address}:{at}/metrics"))
