@@ -20,7 +20,6 @@ from kit.live_lab.jars import ERRORS
 from kit.live_lab.processes import Host, LabError, Processes, free_port, wait_for
 from kit.rocketmq.versions import Version
 
-CONF: Final = Path(__file__).parent / "conf"
 BROKER: Final = "broker-a"
 LOGS: Final = Path("logs", "rocketmqlogs")
 OWN_LAYOUT: Final = Version.parse("5.1.0")
@@ -132,7 +131,7 @@ def _home(home: Path, release: Version) -> Path:
     """Create a host's home with the logging configuration that distributions have next to the jars."""
     (home / LOGS).mkdir(parents=True)
     if release < OWN_LAYOUT:
-        shutil.copytree(CONF, home / "conf")
+        shutil.copytree(Path(__file__).parent / "conf", home / "conf")
     return home
 
 

@@ -25,7 +25,6 @@ from kit.report.labels import SKIPPED
 from kit.spark import sessions
 
 PAGE_NAME = "report.html"
-POSTMORTEM = "90_postmortem.ipynb"
 LIBRARIES: Final = ("jinja2", "numba", "numpy", "pandas", "papermill", "plotly", "pyarrow")
 Findings = Mapping[str, Any]
 
@@ -92,7 +91,7 @@ def postmortem(case: Case, out: Path, notes: Path | None, title: str = "") -> Pa
     with _folder(case, out, "postmortem") as (folder, findings):
         given = parameters(case) | {"notes": str(notes.resolve()) if notes else ""}
         replaced = neutral(case) | {"notes": notes.name if notes else ""}
-        book = [notebooks.folder() / POSTMORTEM]
+        book = [notebooks.folder() / "90_postmortem.ipynb"]
         [done] = notebooks.execute(book, folder / "notebooks", given, case.failures, replaced)
         options = declared(case) | ({"notes": str(notes)} if notes else {})
         content = manifest(findings, {**options, "lang": case.lang}, [done], notes)

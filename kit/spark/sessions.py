@@ -198,8 +198,6 @@ def _settings(master: str | None) -> dict[str, str]:
             "spark.sql.catalogImplementation": "in-memory",
             # Replanning between stages makes each of them a job, which pays only if stages take longer than jobs.
             "spark.sql.adaptive.enabled": "false",
-            # Little is kept, and not for long: compressing it costs more than the room.
-            "spark.sql.inMemoryColumnarStorage.compressed": "false",
             # Each sort and grouping takes a whole page at once, 64 MB by default, of which few rows fill a part.
             "spark.buffer.pageSize": "1m",
             "spark.driver.extraJavaOptions": JAVA_OPTIONS,

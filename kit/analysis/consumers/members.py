@@ -22,7 +22,6 @@ Time = dt.datetime | None
 Pair = tuple["Subscription", "Subscription"]
 Row = dict[str, Any]
 Block = dict[str, Any]
-MINUTE: Final = dt.timedelta(minutes=1)
 COMPARED: Final = 1_000
 """Most members of one group, the last ones, that are compared with each other."""
 
@@ -117,7 +116,7 @@ def _overlap(a: Subscription, b: Subscription) -> bool:
         return True
     first, late, last = min((a.first, b.first, a.last), (b.first, a.first, b.last), key=lambda times: times[0])
     # Running info files are of one moment: two calls a minute apart show the same clients.
-    near = last == first and late - first < MINUTE
+    near = last == first and late - first < dt.timedelta(minutes=1)
     return last is None or last >= late or near
 
 

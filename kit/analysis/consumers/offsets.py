@@ -1,12 +1,12 @@
 """Offsets of groups that moved, by logs, outputs and copies of consumerOffset.json, and what only points to a move."""
 
 import datetime as dt
-from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any, Final
 
 from kit.analysis import brokers
 from kit.analysis.consumers import consumer_logs, lag
+from kit.data import grouped
 from kit.formats.printed_times import utc
 from kit.inventory.model import Ref
 from kit.rocketmq import names
@@ -106,15 +106,17 @@ def _from_the_beginning(facts: Facts, pull: Row) -> bool:
 @memo
 def _unlogged(facts: Facts) -> set[str]:
     """Return the new groups to which more clients connected in the first minute than client logs tell of."""
-    connected, logged, files = (defaultdict[str, set[str]](set) for _ in range(3))
-    for each in consumer_logs.of(facts, "consumer-connected", "queues-assigned", "pull-started"):
-        born = created(facts).get(each.group)
-        if each.event != "consumer-connected":
-            files[each.group].add(each.file)
-            logged[each.group].add(each.client_id)
-        elif born and each.first and abs(each.first - born) < SOON:
-            connected[each.group].add(each.client_id)
-    return {group for group, ids in connected.items() if ids - logged[group] and len(ids) > max(1, len(files[group]))}
+    unlogged = set()
+    by_group = grouped(
+        (s.group, s) for s in consumer_logs.of(facts, "consumer-connected", "queues-assigned", "pull-started")
+    )
+    for group, born in created(facts).items():
+        every = by_group.get(group, [])
+        own = [s for s in every if s.event != "consumer-connected"]
+        ids = {s.client_id for s in every if s.event == "consumer-connected" and s.first and abs(s.first - born) < SOON}
+        if ids - {s.client_id for s in own} and len(ids) > max(1, len({s.file for s in own})):
+            unlogged.add(group)
+    return unlogged
 
 
 def first_pulls_logged(facts: Facts) -> bool:
@@ -295,10 +297,9 @@ def _first_starts(facts: Facts) -> Iterator[Row]:
 
     The first pull is in the client's log up to 4.9.8; later the first delivery in the group's ledger shows it.
     """
-    pulls: dict[tuple[str, ...], list[Row]] = {}
-    for row in lines(facts, "pull-started"):  # in order of time
-        if None not in (row["group"], row["topic"], row["queue_id"], row["offset"], row["first"]):
-            pulls.setdefault((row["group"], row["topic"], row["broker"] or "", row["queue_id"]), []).append(row)
+    wanted = ("group", "topic", "queue_id", "offset", "first")
+    known = (row for row in lines(facts, "pull-started") if None not in map(row.get, wanted))
+    pulls = grouped(((row["group"], row["topic"], row["broker"] or "", row["queue_id"]), row) for row in known)
     for (group, topic, *_), rows in sorted(pulls.items()):
         # Of several clients that start together one may begin a queue, and another go on with it in the same second.
         row = min((row for row in rows if row["first"] - rows[0]["first"] < SOON), key=lambda row: row["offset"])

@@ -46,7 +46,7 @@ def observe(facts: Facts) -> Observed:
     values["retry_topic_length"] = back.retry_topic_length if values["too_long"] and happened else None
     if printed and not values.get("half"):
         # A message is printed when it is discarded; the first answer COMMIT made two of one long before.
-        begun = [row["commit_ts"] for row in _discards(facts)]
+        begun = (row["commit_ts"] for row in _discards(facts))
         times = pd.Series([printed.first, printed.last, *begun], dtype="datetime64[us]")
         observed.window = refs.span(times, times)
     return observed

@@ -112,14 +112,11 @@ def _queue(facts: Facts, observed: Observed) -> None:
 def _volume(facts: Facts, observed: Observed, rows: pd.DataFrame) -> None:
     """Add how much the refusals wrote into the logs, and whether logs begin amid them: what they began with has rolled away."""
     earliest = rows.dropna(subset=["first"]).sort_values(["first", "line"]).drop_duplicates("event")
+    rolled = bool((earliest["line"] == 1).any())
     # Roughly: the first line of each text times its count.
     most = rows.sort_values("count", ascending=False).head(20)
     printed = zip(refs.lines(facts, most, len(most)), most["count"], strict=True)
     megabytes = round(sum((len(ref.text.encode()) + 1) * int(count) for ref, count in printed) / 1e6, 1)
-    observed.values |= {
-        "lines": int(rows["count"].sum()),
-        "megabytes": megabytes,
-        "rolled": bool((earliest["line"] == 1).any()),
-    }
+    observed.values |= {"lines": int(rows["count"].sum()), "megabytes": megabytes, "rolled": rolled}
     last = rows.assign(line=rows["last_line"]).sort_values("last").tail(1)
     observed.quotes["log-volume"] = (*refs.lines(facts, rows, 1), *refs.lines(facts, last, 1))
