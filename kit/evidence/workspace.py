@@ -217,9 +217,10 @@ def clean(workspace: Path | str | None = None) -> int:
 
 
 def _keyed(room: Path) -> list[Path]:
-    """Return the kit's own folders in a part of the cache: those named by a hash."""
+    """Return the kit's own folders in a part of the cache: named by a hash, with a lock in them or beside them."""
     folders = sorted(room.iterdir()) if room.is_dir() else []
-    return [path for path in folders if _KEY.fullmatch(path.name) and path.is_dir() and not path.is_symlink()]
+    named = (path for path in folders if _KEY.fullmatch(path.name) and path.is_dir() and not path.is_symlink())
+    return [path for path in named if (path / disk.IN_USE).exists() or path.with_name(f"{path.name}.lock").exists()]
 
 
 @cache

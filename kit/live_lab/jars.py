@@ -22,7 +22,6 @@ SIDES: Final[dict[Side, tuple[tuple[str, ...], tuple[str, ...]]]] = {
 """RocketMQ's artifacts and the lab's own classes of each."""
 STAND_IN: Final = Version.parse("5.3.3")
 """Its name server and mqadmin run where a registry has a release's broker only."""
-JAVA: Final = Path(__file__).parent / "java"
 OLDEST: Final = Version.parse("4.5.0")
 LEAST_JAVA: Final = 11
 DEPENDENCY: Final = "<dependency><groupId>org.apache.rocketmq</groupId><artifactId>rocketmq-{artifact}</artifactId><version>{version}</version></dependency>"
@@ -83,7 +82,7 @@ def _jars(folder: Path, side: Side, version: Version) -> Path:
 
 
 def _classes(folder: Path, side: Side, version: Version, jars: Path) -> Path:
-    sources = [JAVA / f"{name}.java" for name in SIDES[side][1]]
+    sources = [Path(__file__).parent / "java" / f"{name}.java" for name in SIDES[side][1]]
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:12]
     compiler = ["javac", "-nowarn", "--release", "11", "-cp", f"{jars}/*", *map(str, sources), "-d"]
     return _cached(folder / f"classes-{digest}", lambda part: [*compiler, str(part)], ERRORS["no_classes"], version)

@@ -81,7 +81,9 @@ def test_list_and_clean_touch_only_their_own_and_what_is_named_by_a_hash(tmp_pat
     (tmp_path / "cache" / "mine.txt").write_text("keep")
     for n, odd in enumerate(("[]", "{}", "null", '{"evidence": 1, "content_key": ["x"]}')):
         put(tmp_path / "cache" / "cases" / f"{n:032}" / "about.json", odd)
+        put(tmp_path / "cache" / "cases" / f"{n:032}" / "in-use.lock", "")
         put(tmp_path / "cache" / "spool" / f"{n:032}" / "inventory-x.json", odd)
+        put(tmp_path / "cache" / "spool" / f"{n:032}" / "in-use.lock", "")
     [one] = ws.every_workspace(tmp_path / "cache")
     assert one["evidence"] == str((tmp_path / "evidence").resolve())
     assert one["bytes"] >= 100_000
@@ -92,12 +94,12 @@ def test_list_and_clean_touch_only_their_own_and_what_is_named_by_a_hash(tmp_pat
     assert ws.clean(tmp_path / "cache") >= 100_000
     assert ws.every_workspace(tmp_path / "cache") == []
     assert [p.name for p in (tmp_path / "cache").iterdir()] == ["mine.txt"]
-    for name in ("cases/mine", "remote/origin", "spool/letters", "cases/" + "g" * 32):
+    for name in ("cases/mine", "remote/origin", "spool/letters", "cases/" + "g" * 32, "spool/" + "b" * 32):
         put(tmp_path / name / "precious", "x")
     put(tmp_path / "home" / "precious", "x")
     (tmp_path / "cases" / ("a" * 32)).symlink_to(tmp_path / "home")
     ws.clean(tmp_path)
-    assert len(list(tmp_path.rglob("precious"))) == 5
+    assert len(list(tmp_path.rglob("precious"))) == 6
 
 
 def test_torn_json_counts_as_none_and_about_names_the_copy_that_was_opened_last(tmp_path):
@@ -171,6 +173,7 @@ def test_what_killed_runs_left_is_swept(tmp_path):
     ended(forked(_write_and_die, here.folder))
     spool = tmp_path / "cache" / "spool" / ("0" * 32)
     put(spool / "files" / "half", "half")
+    put(spool / "in-use.lock", "")
     (here.folder / ".about.json.1-2.part").write_text("{")
     ws.sweep.cache_clear()
     ws.sweep(tmp_path / "cache")
