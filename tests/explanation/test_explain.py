@@ -100,7 +100,7 @@ def test_what_a_line_says(case):
     first = rows[0]
     assert len(rows) == 1 or "\n" in case["text"]
     assert {name: first[name] for name in ("kind", "slug") if name in case}.items() <= case.items()
-    assert all(case[name] in first[name] for name in ("title", "meaning", "versions") if name in case)
+    assert all(case[name] in first[name] for name in ("title", "meaning", "next", "versions") if name in case)
     assert case.get("shown", "") in first["text"] and "\x1b" not in first["text"]
 
 
