@@ -68,7 +68,7 @@ def spoken() -> Lang:
 
 
 class Text(click.types.StringParamType):
-    """A name, an id or a place: an unset variable gives "", which is none, and bytes that are no text are none."""
+    """A name, an id or a place; "" (of an unset variable), blanks alone and bytes that are not UTF-8 are refused."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not re.fullmatch(r"(?s)(?=.*\S)[^\ud800-\udfff]+", value):

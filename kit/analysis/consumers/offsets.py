@@ -105,7 +105,7 @@ def _from_the_beginning(facts: Facts, pull: Row) -> bool:
 
 @memo
 def _unlogged(facts: Facts) -> set[str]:
-    """Return the new groups to which more clients connected in the first minute than client logs tell of."""
+    """Return the new groups to which more clients connected in the first minute than have a log here."""
     unlogged = set()
     by_group = grouped(
         (s.group, s) for s in consumer_logs.of(facts, "consumer-connected", "queues-assigned", "pull-started")
