@@ -1,5 +1,5 @@
 -- One row per known text, file and source: n (entries), line (the smallest). A failed connect to an address given as a name server's is told as that.
-with told as (
+with texts as (
   select event, file, source, line, ts from events
   union all
   select 'problem:namesrv-unreachable' as event, e.file, e.source, e.line, e.ts from events e
@@ -7,4 +7,4 @@ with told as (
   where e.event = 'client-connect-failed'
 )
 select event, file, source, count(*) as n, min(ts) as first, max(ts) as last, min(line) as line
-from told group by event, file, source order by event, file, line
+from texts group by event, file, source order by event, file, line
