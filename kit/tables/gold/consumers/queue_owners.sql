@@ -11,7 +11,7 @@ with ordered as (
   where event in ('client-created', 'queues-assigned', 'queues-assigned-go') and client_id <> '' group by file
 ), shares as (
   select nth, event, place, `group`, client_id, file, line, first, last,
-    explode(regexp_extract_all(`set`, 'topic=[^,\\]]*, brokerName=[^,\\]]*, queueId=[0-9]+', 0)) as queue
+    explode(array_distinct(regexp_extract_all(`set`, 'topic=[^,\\]]*, brokerName=[^,\\]]*, queueId=[0-9]+', 0))) as queue
   from ordered where `set` is not null and (topic is null or queue_id is null)
 ), named as (
   select nth, event, place, coalesce(`group`, '') as `group`, topic, coalesce(broker, '') as broker, queue_id, client_id, file, line, first, last
@@ -37,12 +37,11 @@ with ordered as (
     0) as spell
   from steps
 ), spells as (
-  select place, `group`, topic, broker, queue_id, spell, min(case when ends = 0 then struct(nth, first, client_id, file, line) end) as taken,
-    max(case when ends = 1 then nth end) as closed, max(ended) as last
+  select place, `group`, topic, broker, queue_id, spell, min(case when ends = 0 then nth end) as taken, max(case when ends = 1 then nth end) as closed,
+    max(ended) as last
   from numbered group by place, `group`, topic, broker, queue_id, spell
 )
-select s.`group`, s.place, coalesce(s.taken.client_id, c.client_id, '') as client_id, s.topic, s.broker, s.queue_id, s.taken.first, s.last,
-  s.taken.file, s.taken.line
-from spells s left join clients c on c.file = s.taken.file
-where s.taken is not null
-order by s.closed nulls last, s.taken.nth, s.topic, s.broker, s.queue_id, s.`group`, s.place limit 200000
+select s.`group`, s.place, coalesce(t.client_id, c.client_id, '') as client_id, s.topic, s.broker, s.queue_id, t.first, s.last, t.file, t.line
+from spells s join named t on t.nth = s.taken and t.topic = s.topic and t.broker = s.broker and t.queue_id = s.queue_id
+  left join clients c on c.file = t.file
+order by s.closed nulls last, s.taken, s.topic, s.broker, s.queue_id, s.`group`, s.place limit 200000
