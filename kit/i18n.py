@@ -125,9 +125,9 @@ class _Sentences(string.Formatter):
 
     def vformat(self, format_string: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
         """Fill a sentence; a part in `<…>` that names an unknown value is left out."""
-        said = partial(operator.is_not, None) if self.shown else bool
+        known = partial(operator.is_not, None) if self.shown else bool
         text = _PART.sub(
-            lambda part: part[1] if all(map(said, map(kwargs.get, _NAME.findall(part[1])))) else "", format_string
+            lambda part: part[1] if all(map(known, map(kwargs.get, _NAME.findall(part[1])))) else "", format_string
         )
         return super().vformat(text, args, kwargs)
 

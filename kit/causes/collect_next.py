@@ -82,8 +82,8 @@ def placed(facts: Facts, findings: Iterable[Finding]) -> None:
     names = LEFT_OUT | addresses(facts) | naming(topic, group)
     for finding in every:
         # What has times of its own that are not known is not of the times of other findings.
-        found = finding.kind == "root_cause" and finding.verdict in ("confirmed", "suspected")
-        window = widened(finding.window or (None if found else around))
+        is_cause = finding.kind == "root_cause" and finding.verdict in ("confirmed", "suspected")
+        window = widened(finding.window or (None if is_cause else around))
         floats = finding.local if finding.window else local
         values = names | times(window, local=floats)
         finding.missing = [

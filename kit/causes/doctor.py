@@ -92,8 +92,8 @@ def of_files(path: Path, version: Version | None = None) -> Checkup | None:
 
 def of_case(case: Case, version: Version | None = None) -> Checkup:
     """Examine a whole case; no store is read."""
-    found = release_advice.confirmed_or_suspected(results.load(case))
-    return checkup(setup.from_case(case.facts, version), found)
+    causes = release_advice.confirmed_or_suspected(results.load(case))
+    return checkup(setup.from_case(case.facts, version), causes)
 
 
 def checkup(seen: Deployment, causes: Collection[str] = ()) -> Checkup:
@@ -163,8 +163,8 @@ def _slaves(every: Iterable[Broker]) -> Iterable[Hazard]:
         given = {name: value.strip() for name, value in broker.settings.given.items()}
         cluster, name = given.get("brokerClusterName", "DefaultCluster"), given.get("brokerName", "")
         if brokers.is_slave(given):
-            told = given.get("haMasterAddress") or given.get("enableControllerMode") == "true"
-            named += [(cluster, name, broker.places["brokerName"])] if name and not told else []
+            is_named = given.get("haMasterAddress") or given.get("enableControllerMode") == "true"
+            named += [(cluster, name, broker.places["brokerName"])] if name and not is_named else []
         elif name:
             masters.add((cluster, name))
     for cluster, name, place in named:

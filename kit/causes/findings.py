@@ -143,8 +143,8 @@ class Finding:
 
     def _concerned(self) -> list[str]:
         """Return whom it concerns: as its cause says, else whom the lines name that show it, those that decide first."""
-        held = [(step.role, ref.text) for step in self.steps if step.holds for ref in step.evidence]
-        quoted = [(role, name) for role, text in held for name in names.labelled(text)]
+        texts = [(step.role, ref.text) for step in self.steps if step.holds for ref in step.evidence]
+        quoted = [(role, name) for role, text in texts for name in names.labelled(text)]
         deciding = [name for role, name in quoted if role == "deciding"]
         return list(self.actors) or deciding or [name for _, name in quoted]
 

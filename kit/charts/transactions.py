@@ -127,8 +127,8 @@ def accounting(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     values = {state: int(into.get(state, 0)) for state in ("rolled_back", "discarded", "pending")}
     values["total"] = int(frame.loc[frame["source"] == "half", "count"].sum())
     values["committed"] = int(into.get("committed", 0) + into.get("committed twice", 0))
-    said = {"checked": int(into.get("check", 0)), "floor": ACCOUNT["floor"] if (drawn != count).any() else None}
-    return ACCOUNT.chart(links, lang, values | said, chart, alt={"nodes": len(nodes)})
+    checks = {"checked": int(into.get("check", 0)), "floor": ACCOUNT["floor"] if (drawn != count).any() else None}
+    return ACCOUNT.chart(links, lang, values | checks, chart, alt={"nodes": len(nodes)})
 
 
 path = functools.partial(pictures.diagram, "transaction path")

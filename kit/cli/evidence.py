@@ -184,7 +184,7 @@ def cut(evidence: Path, out: Path, topic: str | None, ids: tuple[str, ...], **ch
     with shared.user_errors(ValueError):
         counts = cutting.cut(case, out, cutting.Wish(instant(since), instant(until), topic, ids))
     texts = {name: cutting.KEPT_OF.say(kept=kept, of=before) for name, (kept, before) in counts.items()}
-    written(case, [(cutting.NAMES[name].in_(case.lang), said.render(case.lang)) for name, said in texts.items()], out)
+    written(case, [(cutting.NAMES[name].in_(case.lang), text.render(case.lang)) for name, text in texts.items()], out)
     chosen_by = ("records",) if topic or ids else ("records", "entries") if since or until else ()
     asked = [counts[name] for name in chosen_by if name in counts]
     if asked and not any(kept for kept, _ in asked):

@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from kit.cli import BUG, INTERRUPTED, evidence, lab, offline, watch
-from kit.cli.shared import Refusal, declared, leave, note, said, spoken
+from kit.cli.shared import Refusal, declared, leave, message_of, note, spoken
 from kit.i18n import labels, printable
 
 PLACES = (
@@ -66,7 +66,7 @@ def refused(error: Exception, ctx: click.Context) -> str | None:
     from kit.spark.sessions import JavaMissing
 
     if isinstance(error, (JavaMissing, OutputRefused, ws.WorkspaceUnusable)):
-        return said(error)
+        return message_of(error)
     if disk.is_full(error):
         places = [place for place in (ctx.meta.get("out"), ctx.meta.get("workspace") or ws.default_base()) if place]
         place = getattr(error, "filename", None) or min(places, key=disk.free)

@@ -52,10 +52,10 @@ def user_errors(*errors: type[Exception]) -> Iterator[None]:
     try:
         yield
     except errors as error:
-        raise Refusal(said(error)) from None
+        raise Refusal(message_of(error)) from None
 
 
-def said(error: Exception) -> str:
+def message_of(error: Exception) -> str:
     """Return what an error says, in the user's language where it is a sentence of the kit."""
     first = error.args[0] if error.args else ""
     return first.render(spoken()) if isinstance(first, Filled) else str(error)
@@ -240,7 +240,7 @@ def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> "
     except ws.WorkspaceUnusable as error:
         raise Refusal(str(error)) from None
     except (ValueError, PermissionError) as error:
-        raise Refusal(said(error) if isinstance(evidence, str) else f"{evidence}: {said(error)}") from None
+        raise Refusal(message_of(error) if isinstance(evidence, str) else f"{evidence}: {message_of(error)}") from None
     if not recognised:
         line = TEXTS["nothing"].say(path=case.name).render(case.lang)
         first = next(iter(case.unzoned.refused), None)

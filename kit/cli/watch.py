@@ -62,7 +62,7 @@ def watch(paths: tuple[Path, ...], lang: Lang, **chosen: Any) -> None:
         if chosen["prometheus"]:
             _metrics(sender, chosen["prometheus"])
         run.forever(sender, run.showing(watching, lang), chosen["every"], once=chosen["once"])
-        if chosen["once"] and any(RANK[each.severity] > RANK["notice"] for each in watching.kept.episodes.open):
+        if chosen["once"] and any(RANK[each.severity] > RANK["notice"] for each in watching.state.episodes.open):
             sys.exit(CONDITION)
 
 

@@ -75,16 +75,16 @@ def cut(case: Case, out: Path, wish: Wish) -> dict[str, tuple[int, int]]:
         for item in (each for each in items if not each.replica_of):
             target = _place(staged, item.file)
             if item.kind in STORES:
-                kept = offsets.get(item.file, np.empty(0, np.int64))
-                counts["records"] += commitlog(item.file, item.path, item.base, kept, target)
+                wanted = offsets.get(item.file, np.empty(0, np.int64))
+                counts["records"] += commitlog(item.file, item.path, item.base, wanted, target)
             elif item.kind == "log":
                 counts["entries"] += _entries(case, item, wish, lines.get(item.file, []), target)
             elif item.kind in whole:
                 _write(item.path, [(0, item.bytes)], target)
         about = [path.stat() for path in staged.rglob("*") if path.is_file()]
     counts["files"] += len(about), len(items) + len(case.unzoned.not_recognised)
-    held = sum(min(each.st_size, each.st_blocks * 512) for each in about)  # holes take no disk
-    counts["bytes"] += held, sum(item.bytes for item in items)
+    on_disk = sum(min(each.st_size, each.st_blocks * 512) for each in about)  # holes take no disk
+    counts["bytes"] += on_disk, sum(item.bytes for item in items)
     return {name: (int(kept), int(before)) for name, (kept, before) in counts.items() if before}
 
 

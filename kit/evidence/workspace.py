@@ -57,8 +57,8 @@ def usable(root: Path, lang: Lang = "en", *, shared: bool = False) -> None:
         if disk.is_full(error):
             raise
         other = Path(os.environ.get("TMPDIR") or "/tmp", f"rmq-kit-{os.getuid()}")
-        said = SAYS["unusable"].say(path=str(root), why=error.strerror or str(error), other=str(other))
-        raise WorkspaceUnusable(said.render(lang)) from None
+        sentence = SAYS["unusable"].say(path=str(root), why=error.strerror or str(error), other=str(other))
+        raise WorkspaceUnusable(sentence.render(lang)) from None
 
 
 def default_base() -> Path:

@@ -79,14 +79,14 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
     An unknown line has kind `log` and no slug; stack trace frames and empty lines are left out.
     """
     pasted = list(lines(text))
-    found = ids_in(pasted)
-    compared = context.compared(pasted, found) is not None
+    pasted_ids = ids_in(pasted)
+    compared = context.compared(pasted, pasted_ids) is not None
     reasons = dict.fromkeys(context.unreached(pasted), NO_NAME_SERVER)
     reasons |= dict.fromkeys(context.overtaken(text), OVERTAKEN)
     outputs, cells = context.outputs(pasted)
     rows: list[dict[str, Any]] = []
     for line in pasted:
-        own = [each for each in found if each.line == line.number and each.text == line.text]
+        own = [each for each in pasted_ids if each.line == line.number and each.text == line.text]
         problems = catalogue.problems_in(line.text + "\n")
         meanings: list[Meaning] = []
         if line.frame and not own:
@@ -99,7 +99,7 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
             meanings = [_problem(line.text, PROBLEMS[reasons[line.number]])]
         elif meaning := _of_line(line.text, problems):
             meanings = [meaning]
-        elif line.number not in cells and not any(each.info.text in line.text.upper() for each in found):
+        elif line.number not in cells and not any(each.info.text in line.text.upper() for each in pasted_ids):
             meanings = [Meaning(TEXTS["unknown"], (TEXTS["not_known"],))]
         rows += [meaning.row(line.number, line.text, lang) for meaning in meanings]
         rows += [_id(each, compared=compared).row(each.line, each.info.text, lang) for each in own]

@@ -122,8 +122,8 @@ def _windows(item: Item) -> list[list[bytes]]:
 def _printed_zone(windows: list[list[bytes]]) -> str | None:
     """Return the zone that a log prints with every time, None if it prints one without."""
     lines = itertools.chain.from_iterable(windows)
-    found = (IN_LINE.search(line, 0, _OBJECT if line.startswith(b"{") else _HEAD_OF_LINE) for line in lines)
-    known = Counter(match[7] for match in found if match)
+    matches = (IN_LINE.search(line, 0, _OBJECT if line.startswith(b"{") else _HEAD_OF_LINE) for line in lines)
+    known = Counter(match[7] for match in matches if match)
     if not known or None in known:
         return None
     east = printed_times.minutes_east(known.most_common(1)[0][0].decode())

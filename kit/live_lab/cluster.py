@@ -108,7 +108,7 @@ def start(processes: Processes, release: Version, run: Path, own: Mapping[str, s
     until = time.monotonic() + ROUTES_WITHIN
     while not all(_has_route(names, topic) for topic in topics):
         if not broker.running or time.monotonic() > until:
-            raise LabError(ERRORS["no_route"].say(topics=list(topics), seconds=ROUTES_WITHIN, said=broker.last_words()))
+            raise LabError(ERRORS["no_route"].say(topics=list(topics), seconds=ROUTES_WITHIN, last=broker.last_words()))
         time.sleep(0.2)
     return Cluster(release, f"127.0.0.1:{names}", f"127.0.0.1:{port}", broker, home, tools)
 

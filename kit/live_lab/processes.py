@@ -47,8 +47,8 @@ class Host:
         return lines[-1][:200] if lines else "-"
 
     def ended(self) -> LabError:
-        code, said = self.process.returncode, self.last_words()
-        return LabError(ERRORS["ended"].say(name=self.name, code=code, said=said))
+        code, last = self.process.returncode, self.last_words()
+        return LabError(ERRORS["ended"].say(name=self.name, code=code, last=last))
 
     def done(self) -> bool:
         return self.output.exists() and "DONE" in self.output.read_text(errors="replace").splitlines()
@@ -132,7 +132,7 @@ def wait_for(host: Host, port: int) -> None:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
             return
         time.sleep(0.1)
-    raise LabError(ERRORS["silent"].say(name=host.name, port=str(port), seconds=START_WITHIN, said=host.last_words()))
+    raise LabError(ERRORS["silent"].say(name=host.name, port=str(port), seconds=START_WITHIN, last=host.last_words()))
 
 
 def free_port(beside: Sequence[int] = (0,)) -> int:

@@ -282,12 +282,12 @@ class Inquiry:
         window = next(((pd.Timestamp(w[0]), pd.Timestamp(w[1])) for w in windows if w), None)
         return overview.coverage(timed, window, self.lang)
 
-    def place(self, said: places.Reference | str | tuple[str, int]) -> Any:
+    def place(self, reference: places.Reference | str | tuple[str, int]) -> Any:
         """Show the line of a reference with 20 lines around it, or the record with all its properties and its copies
         before and after: a reference of findings.json, (file, line), `FILE:LINE` or `FILE @ BYTE`. Raise
         `BadReference`.
         """
-        return self._linked(places.place(self.case, said))
+        return self._linked(places.place(self.case, reference))
 
     def trace(self, id: str) -> Any:  # noqa: A002 - as in `kit.trace`
         return self._linked(places.traced(self.case, id))

@@ -91,10 +91,10 @@ class Redactor:
         self._replacements: dict[str, Callable[[str], str | None]] = {
             "redacted": lambda original: GONE,
             "quoted": lambda original: _QUOTED.sub(lambda hit: f"{hit[1]}{GONE}{hit[2] or ''}", original, count=1),
-            "value": lambda original: original if self.is_pseudonym(original) else self.coin(original, "value"),
+            "value": lambda original: original if self.is_pseudonym(original) else self.pseudonym(original, "value"),
             "address": self._pseudonyms.address_text,
             "mac": self._pseudonyms.mac,
-            "mail": lambda original: self.coin(original, "client"),
+            "mail": lambda original: self.pseudonym(original, "client"),
             "web": lambda original: original if original.startswith(PUBLIC) else self.path(original),
             "properties": self._properties,
             "dotted": self._dotted,
@@ -119,7 +119,7 @@ class Redactor:
         self.text = functools.cache(self._replaced)
         """Returns a text with all originals replaced. `field`: its column or JSON field if it is a whole cell."""
 
-    def coin(self, original: str, kind: str = "key") -> str:
+    def pseudonym(self, original: str, kind: str = "key") -> str:
         """Return the pseudonym of a name, or of what turns out to be one."""
         return self.names.get(original) or self._pseudonyms.name(original, kind)
 
@@ -224,7 +224,7 @@ class Redactor:
             return self._pseudonyms.hex_run(token)
         if token in _NO_VALUE or is_ordinary(token) or not rf.WORD.search(token):
             return token
-        return self.coin(token, "key")
+        return self.pseudonym(token, "key")
 
     def _properties(self, text: str) -> str:
         """Return printed properties: RocketMQ's keep their values but for keys and names, a user's get pseudonyms."""
@@ -234,14 +234,14 @@ class Redactor:
     def _property(self, part: str) -> str:
         name, sign, value = part.partition("=") if "=" in part else ("", "", part)
         stays = name in own.PROPERTIES or value.strip() in _NO_VALUE
-        return name + sign + (self.text(value, name) if stays else self.coin(value, "value"))
+        return name + sign + (self.text(value, name) if stays else self.pseudonym(value, "value"))
 
     def _dotted(self, text: str) -> str | None:
         """Return a package or a host with dots replaced, part by part."""
         if text.startswith(ordinary.VENDORS) or text.rpartition(".")[2] in ordinary.EXTENSIONS:
             return None
         return ".".join(
-            part if part in ordinary.LABELS else self._pseudonyms.address_text(part) or self.coin(part, "app")
+            part if part in ordinary.LABELS else self._pseudonyms.address_text(part) or self.pseudonym(part, "app")
             for part in text.split(".")
         )
 
@@ -274,7 +274,7 @@ class Redactor:
         if not home and _STOCK.issuperset(w for w in rf.WORD.findall(left) if not re.fullmatch("[0-9]+", w)):
             return "".join(old if new is None else new for old, new in pieces)
         stem, tail = _stem(part)
-        return self.coin(stem, "dir") + tail
+        return self.pseudonym(stem, "dir") + tail
 
 
 def _parts(path: str) -> list[str]:

@@ -162,7 +162,7 @@ def redactor_of(case: Case, shown: Iterable[Any], paths: Iterable[str]) -> Redac
         # A list of what a long name consists of says the name.
         pieces = text.split(LISTED)
         if any(all(piece in name for piece in pieces) for name in long):
-            redactor.exact[text] = LISTED.join(redactor.coin(piece, "value") for piece in pieces)
+            redactor.exact[text] = LISTED.join(redactor.pseudonym(piece, "value") for piece in pieces)
     # Lines of business tables and ledgers are left out, their place remains.
     for item in case.unzoned.of_kind("rows", "sends"):
         dialect = item.detail.get("dialect") or {}

@@ -142,8 +142,8 @@ def life(document: dict[str, Any], lang: Lang) -> str:
 def _telling(records: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any] | int]:
     """Yield the first two and the last copy of each kind, and in between how many are left out."""
     kinds = grouped(((each["stage"], each["topic"], each["why"]), n) for n, each in enumerate(records))
-    told = sorted({n for places in kinds.values() for n in (*places[:2], places[-1])})
-    for before, n in itertools.pairwise([-1, *told]):
+    chosen = sorted({n for places in kinds.values() for n in (*places[:2], places[-1])})
+    for before, n in itertools.pairwise([-1, *chosen]):
         if n > before + 1:
             yield n - before - 1
         yield records[n]

@@ -91,12 +91,12 @@ def closing(findings: dict[str, Any], lang: Lang) -> str:
     first = confirmed or perhaps or beside
     name = "found" if confirmed else "perhaps" if perhaps else "beside"
     causes = TEXTS[name].say(causes=", ".join(f["cause"] for f in first))
-    told = confirmed or first[:1]
+    shown = confirmed or first[:1]
     nothing = TEXTS["not_examined" if any(f["verdict"] == "failed" for f in roots) else "nothing_found"]
-    sentences: list[Sentence | str] = [causes if first else nothing, *(f["summary"] for f in told)]
+    sentences: list[Sentence | str] = [causes if first else nothing, *(f["summary"] for f in shown)]
     if first and not perhaps:
         actions = [brief(r["action"]) for f in first for r in f["remedies"][:1]]
-        sentences += [TEXTS["do_next"].say(action=action) for action in actions[: len(told)]]
+        sentences += [TEXTS["do_next"].say(action=action) for action in actions[: len(shown)]]
     else:
         missing = (m["artefact"] for f in first or ranked(findings) for m in f["missing"])
         sentences += [TEXTS["to_collect"].say(artefact=artefact) for artefact in missing][:1]
@@ -119,8 +119,8 @@ def inventory(files: Inventory, lang: Lang) -> str:
 
 def _first(finding: Mapping[str, Any]) -> str:
     """Return the place of the first evidence, within its archive."""
-    held = (Ref(**ref) for step in finding["steps"] if step["holds"] for ref in step["evidence"])
-    return next((str(ref).rpartition("!/")[2] for ref in held), "")
+    refs = (Ref(**ref) for step in finding["steps"] if step["holds"] for ref in step["evidence"])
+    return next((str(ref).rpartition("!/")[2] for ref in refs), "")
 
 
 def checkup(examined: Checkup, lang: Lang) -> str:
@@ -128,8 +128,8 @@ def checkup(examined: Checkup, lang: Lang) -> str:
     parts = [_guide(broker, lang) for broker in examined.seen.brokers] if examined.seen.configuration_only else []
     hazards, notes = ([h for h in examined.hazards if h.grade == grade] for grade in ("hazard", "note"))
     settings = sum(len(broker.settings.given) for broker in examined.seen.brokers)
-    said = "nothing" if settings or examined.seen.groups else "unchecked"
-    nothing = ADVICE[said].say(settings=settings, groups=len(examined.seen.groups)).render(lang) + "\n"
+    sentence = "nothing" if settings or examined.seen.groups else "unchecked"
+    nothing = ADVICE[sentence].say(settings=settings, groups=len(examined.seen.groups)).render(lang) + "\n"
     parts.append(_hazards(hazards, lang) if hazards else nothing)
     if notes:
         parts.append(ADVICE["notes"].in_(lang) + "\n" + _hazards(notes, lang))

@@ -65,11 +65,11 @@ def decoded(case: Case, out: Path, *, body: bool, form: str) -> list[tuple[str, 
     assert total is not None
     counted = {"records": total.n, "bytes": total.bytes or 0, "problems": total.problems}
     ranges = case.sql("select reason, count(*) as n, sum(end - start) as bytes from skipped group by 1 order by 1")
-    said = [(COUNTED[name].in_(case.lang), n) for name, n in counted.items()]
+    rows = [(COUNTED[name].in_(case.lang), n) for name, n in counted.items()]
     for row in ranges.collect():
         about = COUNTED["skipped"].say(reason=SKIPPED[row.reason], bytes=row.bytes)
-        said.append((about.render(case.lang), row.n))
-    return said
+        rows.append((about.render(case.lang), row.n))
+    return rows
 
 
 def parsed_logs(case: Case, out: Path, *, form: str) -> list[tuple[str, int]]:

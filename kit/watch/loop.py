@@ -64,7 +64,7 @@ class Watch:
     """A watch over folders; what was written before `since` (s since 1970, default now) is left out."""
 
     roots: Sequence[Path]
-    kept: WatchState = attrs.field(factory=WatchState)
+    state: WatchState = attrs.field(factory=WatchState)
     since: float = math.inf
     lang: Lang = "en"
     clock: Callable[[], float] = time.time
@@ -74,24 +74,24 @@ class Watch:
     figures: Figures = attrs.field(factory=Figures)
 
     def step(self) -> list[dict[str, Any]]:
-        """Read what is new and return its alerts, which `kept` lists as unsent. Save `kept` before sending them."""
-        began, now, kept, figures = time.monotonic(), self.clock(), self.kept, self.figures
+        """Read what is new and return its alerts, which `state` lists as unsent. Save `state` before sending them."""
+        began, now, state, figures = time.monotonic(), self.clock(), self.state, self.figures
         # Until the first step has reached the present, what is older than asked for does not count.
-        moment = Moment(now, kept.time - episodes.LATE) if kept.time else Moment(now, self.since, drops=True)
-        read, since = figures.read, 0.0 if kept.time else self.since
-        kept.places = following.step(self.roots, kept.places, now, most=STEP, since=since)
-        new = [sign for place in kept.places.values() if place.is_new for sign in self._signs(place, moment)]
+        moment = Moment(now, state.time - episodes.LATE) if state.time else Moment(now, self.since, drops=True)
+        read, since = figures.read, 0.0 if state.time else self.since
+        state.places = following.step(self.roots, state.places, now, most=STEP, since=since)
+        new = [sign for place in state.places.values() if place.is_new for sign in self._signs(place, moment)]
         new += self._disks(now)
         for sign in new:
             figures.signs[sign.name] += sign.count
-        alerts = kept.episodes.feed(new, now, self.lang)
-        kept.untold += alerts
+        alerts = state.episodes.feed(new, now, self.lang)
+        state.untold += alerts
         figures.seconds = time.monotonic() - began
         figures.behind = figures.read - read > STEP // 2
         if figures.behind:
             gc.collect()  # cycles hold whole columns, and are too few objects to be collected soon
         else:
-            kept.time = now
+            state.time = now
         pa.default_memory_pool().release_unused()
         return alerts
 
@@ -113,7 +113,7 @@ class Watch:
 
     def _disks(self, now: float) -> Iterator[Sign]:
         """Measure the disks of stores; yield a sign for each that is nearly full."""
-        for root in sorted({each.root for each in self.kept.places.values() if each.kind in STORES and not each.gone}):
+        for root in sorted({each.root for each in self.state.places.values() if each.kind in STORES and not each.gone}):
             folder = self.roots[root]
             with contextlib.suppress(OSError):
                 size, _, free = self.disk(folder)

@@ -79,7 +79,7 @@ def capture(watch: Watch, name: str, into: Path) -> Path | None:
     disk.private(folder)
     for number, root in enumerate(watch.roots):
         target, left = folder / str(number) if len(watch.roots) > 1 else folder, STORE
-        places = [each for each in watch.kept.places.values() if each.root == number and each.at and not each.gone]
+        places = [each for each in watch.state.places.values() if each.root == number and each.at and not each.gone]
         read = {each.name: each for each in places}
         for file, path, info in reversed(walk(root)[0]):  # of a store its last file first
             place = read.get(file)
@@ -121,7 +121,7 @@ class Collector(registry.Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Yield each figure: its kind, name and meaning, its labels, and its values by label."""
-        figures, episodes = self.watch.figures, self.watch.kept.episodes.open
+        figures, episodes = self.watch.figures, self.watch.state.episodes.open
         rings = {(each.cause, each.severity, " ".join(each.place)): 1 for each in episodes}
         counter, gauge = CounterMetricFamily, GaugeMetricFamily
         rows: list[tuple[Any, str, str, list[str], Mapping[Any, float]]] = [

@@ -72,9 +72,9 @@ def load(folder: Path, complain: Callable[[str], None] = lambda text: None, lang
         return WatchState()
 
 
-def save(folder: Path, kept: WatchState, *, durable: bool) -> None:
+def save(folder: Path, state: WatchState, *, durable: bool) -> None:
     """Write the state completely or not at all; `durable`: flush it to disk first, for alerts."""
-    disk.write_text(folder / STATE, msgspec.json.encode(kept).decode(), private=True, durable=durable)
+    disk.write_text(folder / STATE, msgspec.json.encode(state).decode(), private=True, durable=durable)
 
 
 def begin() -> None:
@@ -93,14 +93,14 @@ class Sender:
         self.watch, self.folder, self.outlets, self.complain = watch, folder, outlets, complain
         self.after: Callable[[], None] = lambda: None
         """Called after each step."""
-        self._due = [(outlet, alert) for alert in watch.kept.untold for outlet in outlets]
+        self._due = [(outlet, alert) for alert in watch.state.untold for outlet in outlets]
         """What an outlet has not taken yet."""
         self._named: set[str] = set()
 
     def step(self) -> list[dict[str, Any]]:
         alerts = self.watch.step()
         self._due += [(outlet, alert) for alert in alerts for outlet in self.outlets]
-        self._done(save, self.folder, self.watch.kept, durable=bool(alerts))
+        self._done(save, self.folder, self.watch.state, durable=bool(alerts))
         self.send()
         self._done(self.after)
         return alerts
@@ -109,9 +109,9 @@ class Sender:
         """Send what is due. The state has it until it is sent: a process killed here sends it again when it restarts."""
         self._due = [(outlet, alert) for outlet, alert in self._due if not self._done(outlet, alert)][-MOST_LATE:]
         unsent = list({alert["id"]: alert for _, alert in self._due}.values())
-        if unsent != self.watch.kept.untold:
-            self.watch.kept.untold = unsent
-            self._done(save, self.folder, self.watch.kept, durable=True)
+        if unsent != self.watch.state.untold:
+            self.watch.state.untold = unsent
+            self._done(save, self.folder, self.watch.state, durable=True)
 
     def _done(self, act: Callable[..., object], *given: Any, **more: Any) -> bool:
         """Do something that may meet a full disk; say once which, and return whether it was done."""
@@ -161,8 +161,8 @@ def line(watch: Watch, lang: Lang) -> str:
     counts = {
         "read": figures.read >> 20,
         "unread": len(figures.unread),
-        "skipped": sum(place.skipped for place in watch.kept.places.values()),
-        "open": len(watch.kept.episodes.open),
+        "skipped": sum(place.skipped for place in watch.state.places.values()),
+        "open": len(watch.state.episodes.open),
     }
     moment = dt.datetime.fromtimestamp(watch.clock(), dt.UTC).strftime("%H:%M:%S")
     parts = [f"{name} {n:,}" for name, n in seen.most_common(COMMONEST)]

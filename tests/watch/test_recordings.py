@@ -220,7 +220,7 @@ def test_memory_and_state_stay_flat_over_a_day_of_rolled_and_deleted_files(tmp_p
             for old in sorted(stores.iterdir())[:-4]:
                 old.unlink()
         seen.step()
-        sizes.append(len(msgspec.json.encode(seen.kept)))
+        sizes.append(len(msgspec.json.encode(seen.state)))
         held.append(int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize())
     for _ in range(3):
         clock.now += 40
@@ -229,7 +229,7 @@ def test_memory_and_state_stay_flat_over_a_day_of_rolled_and_deleted_files(tmp_p
     assert seen.figures.entries == lines
     assert seen.figures.stages.total() == 50 * segments
     assert seen.figures.signs["topic-too-long"] == -(-lines // 97)
-    assert len(seen.kept.episodes.open) == 1
+    assert len(seen.state.episodes.open) == 1
     quarter = len(sizes) // 4
     assert max(sizes[quarter:]) < 2 * max(sizes[:quarter])
     assert max(sizes) < 64 << 10

@@ -112,7 +112,7 @@ def whole_run(folder, kill, moment):
             else:
                 sender.watch.step()
             if moment == "before telling":
-                run.save(state, sender.watch.kept, durable=True)
+                run.save(state, sender.watch.state, durable=True)
             sender = fresh()
             sender.send()
         clock.now += 3 * CLEAR
@@ -180,11 +180,11 @@ def test_what_came_while_no_watch_ran_counts_at_its_own_times(tmp_path):
     for hour in range(1, 30):
         write(path, line(BEGIN + 3600 * hour, route), BEGIN + 3600 * hour)
     clock.now = BEGIN + 3600 * 30
-    seen = watch(tmp_path, clock, seen.kept)
+    seen = watch(tmp_path, clock, seen.state)
     assert seen.step() == []
     write(path, "".join(line(clock.now + n, route) for n in range(1, 20)), clock.now + 20)
     clock.now += 1800
-    again = watch(tmp_path, clock, seen.kept)
+    again = watch(tmp_path, clock, seen.state)
     assert [alert["cause"] for alert in again.step()] == ["topic-missing"]
 
 
@@ -266,7 +266,7 @@ def test_what_is_no_line_is_passed_over_and_said(tmp_path, monkeypatch, broken):
         alerts += seen.step()
     assert [alert["cause"] for alert in alerts] == ["retry-topic-too-long"]
     # Counted once, however many looks follow.
-    assert 2_000_000 < sum(place.skipped for place in seen.kept.places.values()) < path.stat().st_size
+    assert 2_000_000 < sum(place.skipped for place in seen.state.places.values()) < path.stat().st_size
 
 
 def incident(root, clock):

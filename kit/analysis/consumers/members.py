@@ -148,8 +148,8 @@ def owned(facts: Facts, group: str, queue: brokers.Queue) -> bool | None:
     who holds others of the topic, or where a client that may hold it is not in the evidence.
     """
     known = holders(facts, group, queue[0])
-    found = any(brokers.same_queue(facts, each, queue) for each in known)
-    return found if found or (known and every_client(facts, group, queue[0])) else None
+    holds = any(brokers.same_queue(facts, each, queue) for each in known)
+    return holds if holds or (known and every_client(facts, group, queue[0])) else None
 
 
 @memo
@@ -160,8 +160,8 @@ def holders(facts: Facts, group: str, topic: str) -> dict[brokers.Queue, str]:
     printed = {(b["file"], b["line"]): b.get("#Client IP", "N/A") for b in blocks_of(facts, "consumerProgress")}
     looks = lag.of_topic(facts, group, topic).to_dict("records")
     addresses = grouped(((topic, r["broker"], r["queue_id"]), printed.get((r["file"], r["line"]))) for r in looks)
-    held = {queue: set(filter(None, by)) for queue, by in addresses.items()}
-    known = {queue: next(iter(by)) for queue, by in held.items() if len(by) == 1 and "N/A" not in by}
+    clients = {queue: set(filter(None, by)) for queue, by in addresses.items()}
+    known = {queue: next(iter(by)) for queue, by in clients.items() if len(by) == 1 and "N/A" not in by}
     logged = held_at_end(facts, group).to_dict("records")
     known |= {(topic, r["broker"], r["queue_id"]): r["client_id"] or r["place"] for r in logged if r["topic"] == topic}
     infos = ((client, row) for client, rows in _infos(facts, group).items() for row in rows)
@@ -172,14 +172,14 @@ def holders(facts: Facts, group: str, topic: str) -> dict[brokers.Queue, str]:
 
 def parts(facts: Facts) -> list[lag.Pair]:
     """Return the `part` of each topic, with `client` where one client holds all of its queues and none that go on."""
-    found = []
+    pairs = []
     for part in (p.part for p in lag.pairs(facts) if p.part and not p.topic.startswith(lag.INNER)):
         known = holders(facts, part.group, part.topic)
         each = ([known.get((part.topic, q.broker, q.queue_id)) for q in qs] for qs in (part.queues, part.going_on))
         (first, *rest), others = each
         alone = first not in others and all(client == first for client in rest)
-        found.append(lag.Pair(**vars(part) | {"client": first if alone else None}))
-    return found
+        pairs.append(lag.Pair(**vars(part) | {"client": first if alone else None}))
+    return pairs
 
 
 def _infos(facts: Facts, group: str) -> dict[str, list[Block]]:

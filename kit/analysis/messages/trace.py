@@ -84,17 +84,17 @@ def _life(case: Case, life: Row, quoted: quotes.Mentions) -> dict[str, Any]:
     handled = _handled(facts, keys, records, asked)
     # Entries of the message trace topic about it, or of the record with this id.
     entries = facts.has("traces") and facts.answers("trace_entries", keys=keys, id="" if records else asked.upper())
-    told = [row | {"text": ", ".join(f"{n}={row[n]}" for n in TOLD if row[n] is not None)} for row in entries or ()]
+    traced = [row | {"text": ", ".join(f"{n}={row[n]}" for n in TOLD if row[n] is not None)} for row in entries or ()]
     consumers: list[Row] = []
     with case.noting("consumers"):  # the journey is worth showing without it
         consumers = outcomes.of(facts, records, handled, [*keys, asked])
-    missing = [] if told and not records else [*_gaps(facts, asked, records, ops)]
+    missing = [] if traced and not records else [*_gaps(facts, asked, records, ops)]
     lines, counts = quoted
-    kept = Counter(line["file"] for line in lines)
-    more = ((file, n) for file, n in counts.items() if kept[file] < n)
-    missing += [_gap("unquoted", file=file, count=n, kept=kept[file]) for file, n in more]
+    quoted_of = Counter(line["file"] for line in lines)
+    more = ((file, n) for file, n in counts.items() if quoted_of[file] < n)
+    missing += [_gap("unquoted", file=file, count=n, kept=quoted_of[file]) for file, n in more]
     lists = {
-        "records": records, "ops": ops, "handled": handled, "consumers": consumers, "traces": told,
+        "records": records, "ops": ops, "handled": handled, "consumers": consumers, "traces": traced,
         "mentions": lines, "gaps": missing,
     }  # fmt: skip
     plain = {name: [_plain(row, facts.lang) for row in rows] for name, rows in lists.items()}

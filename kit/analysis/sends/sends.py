@@ -125,7 +125,7 @@ def _settled(facts: Facts, known: Ledger) -> Ledger:
     failed = failed.assign(originals=originals, brokers=failed["identity"].map(by_send["store_host"].nunique()))
     each = failed.drop_duplicates("identity")
     is_stored, certain = each["originals"] > 0, bool(each["originals"].notna().all())
-    outcome = {kind: found for kind in attempts.KINDS if (found := outcome_of(each[each["kind"] == kind]))}
+    outcome = {kind: one for kind in attempts.KINDS if (one := outcome_of(each[each["kind"] == kind]))}
     twice = _stored_twice(facts, failed, copies, listed=known.source == "ledger")
     unsure = any(stretch["large"] for stretch in brokers.stretches(facts))
     return attrs.evolve(

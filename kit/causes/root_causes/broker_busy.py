@@ -215,7 +215,7 @@ def _explanations(whys: list[busy.Why], refused: bool) -> list[Step]:
     steps = []
     for rank, why in enumerate(whys[:MOST_WHYS], 1):
         share = None if why.share is None else f"{why.share:.0%}"
-        claim = TEXTS.say("why", rank=rank, said=why.sentence, share=share)
+        claim = TEXTS.say("why", rank=rank, reason=why.sentence, share=share)
         steps.append(supporting(f"why-{rank}", claim, refused and why.evidence, why.evidence))
     return steps or [supporting("why-1", TEXTS.says["why_not"], None)] * refused
 

@@ -112,8 +112,8 @@ def _in_work(facts: Facts, queue: lag.Stuck | None = None) -> Message:
         _, client, hangs = _client(facts, queue)
         threads = stacks.of_client(facts, stacks.of_group(facts, queue.group), client)
     if locked := [t for t in threads if t.deadlocked]:
-        held = {"message": "deadlock", "why": "deadlock", "count": len({t.thread for t in locked})}
-        return _threads(facts, locked) | held
+        deadlock = {"message": "deadlock", "why": "deadlock", "count": len({t.thread for t in locked})}
+        return _threads(facts, locked) | deadlock
     endless: Message = {}
     if standing := stacks.standing(threads) if queue else []:
         first, last = standing[0]

@@ -249,9 +249,9 @@ def properties(words: Any, at: Any, sizes: Any, names: Any, plain: int, texts: A
             here = value
             while here < end:
                 rest = _word(words, here) ^ (_LOW * np.uint64(ITEM_END))
-                found = (rest - _LOW) & ~rest & _HIGH  # The lowest bit is that of the first byte that ends an item.
-                if found:
-                    here += (((found - _ONE) & ~found & _LOW) * _LOW >> np.uint64(56)) - _ONE
+                ended = (rest - _LOW) & ~rest & _HIGH  # The lowest bit is that of the first byte that ends an item.
+                if ended:
+                    here += (((ended - _ONE) & ~ended & _LOW) * _LOW >> np.uint64(56)) - _ONE
                     break
                 here += _EIGHT
             here = min(here, end)

@@ -33,8 +33,8 @@ class Texts:
 
     def find(self, *columns: pa.BinaryArray) -> tuple[np.ndarray, np.ndarray]:
         """Return (entry, group) of each group in the texts of entries (one a column), once an entry, in order."""
-        found = [np.concatenate(each) for each in zip(*map(self._hits, columns), strict=True)]
-        entry, group = found[0], self.group[found[1]]
+        hits = [np.concatenate(each) for each in zip(*map(self._hits, columns), strict=True)]
+        entry, group = hits[0], self.group[hits[1]]
         _, first = np.unique(entry * self.groups + group, return_index=True)
         first = first[np.lexsort([first, entry[first]])]
         return entry[first], group[first]

@@ -221,15 +221,15 @@ def _decoded(raw: bytes) -> Any:
 
 def _held(objects: Mapping[int, bytes], files: Files) -> dict[int, bytes]:
     """Return the line that each of these JSON objects holds, by the number of its line; without those that hold none."""
-    held = {i: line for i, raw in objects.items() if (line := _of_object(raw)) is not None}
-    collected = {i: line[0] for i, line in held.items() if isinstance(line, tuple)}
+    entries = {i: line for i, raw in objects.items() if (line := _of_object(raw)) is not None}
+    collected = {i: line[0] for i, line in entries.items() if isinstance(line, tuple)}
     # All at once: one at a time takes a millisecond each.
     row = classify(*_joined([*collected.values()]), files).row if collected else np.empty(0, np.int16)
     # Only a layout that may stand behind others' prefixes.
     laid_out = dict(zip(collected, (row >= 0) & _OUTSIDE[row], strict=True))
     plain: dict[int, bytes] = {}
     before = -1
-    for i, line in held.items():
+    for i, line in entries.items():
         if isinstance(line, tuple):
             own, printed = line
             # An exception on its own may be what somebody searched for; behind a line of a layout that logged it.

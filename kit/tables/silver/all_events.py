@@ -36,11 +36,11 @@ def extract(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the rows of several batches as one: each text that is looked for costs the same in a small one."""
-    kept: list[pa.RecordBatch] = []
+    waiting: list[pa.RecordBatch] = []
     for batch in filter(len, batches):
-        kept.append(batch)
-        if sum(each.num_rows for each in kept) >= ROWS or sum(each.nbytes for each in kept) >= BYTES:
-            yield pa.concat_batches(kept)
-            kept = []
-    if kept:
-        yield pa.concat_batches(kept)
+        waiting.append(batch)
+        if sum(each.num_rows for each in waiting) >= ROWS or sum(each.nbytes for each in waiting) >= BYTES:
+            yield pa.concat_batches(waiting)
+            waiting = []
+    if waiting:
+        yield pa.concat_batches(waiting)
