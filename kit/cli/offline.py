@@ -90,17 +90,17 @@ def collect(since: str | None, until: str | None, topic: str | None, lang: Lang)
 
 
 @click.command()
-@click.argument("before", type=shared.THERE)
-@click.argument("after", type=shared.THERE)
+@click.argument("before", type=shared.Evidence(pasted=True))
+@click.argument("after", type=shared.Evidence(pasted=True))
 @shared.in_language
 def compare(before: Path, after: Path, lang: Lang) -> None:
-    """Show which verdicts and figures changed between two findings.json."""
+    """Show which verdicts and figures changed between two findings.json; - reads one."""
     from kit.report.compare import compare, read, render
 
     sides = []
     for path in (before, after):
         try:
-            sides.append(read(path))
+            sides.append(read(Path(path)))
         except (OSError, ValueError, RecursionError):
             raise shared.Refusal(TEXTS["not_findings"].say(path=path)) from None
     click.echo(render(compare(*sides), lang))

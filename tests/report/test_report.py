@@ -12,11 +12,13 @@ import msgspec
 import nbformat
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from page import Page
 from table import rows_of
 
 from kit.causes import figures
 from kit.charts import Table, pictures, transactions
+from kit.cli.main import cli
 from kit.i18n import on_clock
 from kit.report import notebooks, write
 from kit.report.build import build, manifest
@@ -204,3 +206,5 @@ def test_what_is_no_findings_json(bad, tmp_path):
         read(tmp_path / "findings.json")
     (tmp_path / "findings.json").write_text(json.dumps(BEFORE), encoding="utf-8-sig")  # as Windows saves it
     assert read(tmp_path / "findings.json") == BEFORE | {"root_causes": list(BEFORE["root_causes"])}
+    done = CliRunner().invoke(cli, ["compare", "-", str(tmp_path / "findings.json")], input=json.dumps(BEFORE))
+    assert done.output == "No verdict and no figure changed.\n"
