@@ -18,7 +18,7 @@ from kit.formats.tables import configs
 from kit.formats.values import integer
 from kit.inventory.model import Ref, folder_of
 from kit.rocketmq import names, stages, versions
-from kit.rocketmq.config import Settings
+from kit.rocketmq.config import Settings, default_of
 from kit.rocketmq.versions import Version
 from kit.tables.facts import Facts, memo
 from kit.tables.queries import fold
@@ -42,12 +42,10 @@ def setting(facts: Facts, name: str, hosts: Hosts = frozenset()) -> Setting:
         if len(set(first.values())) > 1:
             return Setting(None, None, None)
         return Setting(row["value"], facts.ref(row["file"], row["line"]), "evidence")
-    if (rule := versions.RULES.get(name)) is None:
-        return Setting(None, None, None)
-    known = releases_at(facts, hosts)
     # Without a release, a default that never changed is still known.
-    values = {str(rule.at(v)) for v in known} if known else {str(value) for _, value in rule.rows}
-    return Setting(values.pop(), None, "default") if len(values) == 1 else Setting(None, None, None)
+    values = {default_of(name, release) for release in releases_at(facts, hosts) or (None,)}
+    default = values.pop() if len(values) == 1 else None
+    return Setting(None, None, None) if default is None else Setting(str(default), None, "default")
 
 
 def of_half_topics(facts: Facts, name: str) -> Setting:

@@ -1,6 +1,6 @@
 """Settings of brokers and clients: what they mean, the value in force and its origin, and contradictions.
 
-Looked up in `facts/parameters.yaml` (meanings), `facts/conflicts.yaml` and `versions.RULES` (defaults by version).
+Looked up in `facts/parameters.yaml` (meanings, defaults), `facts/conflicts.yaml` and `versions.RULES` (defaults that differ).
 """
 
 import contextlib
@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 import attrs
+import msgspec
 
 from kit import data
 from kit.i18n import T
@@ -76,14 +77,10 @@ class Settings:
 
 def default_of(name: str, version: Version | str | None) -> Any:
     """Return the default at a version; without a version only a default that never changed."""
-    known = RULES.get(name)
-    if known is None:
-        parameter = PARAMETERS.get(name)
-        return None if parameter is None else parameter.default
-    if version is not None:
+    if name in RULES:
         return rule(name, version)
-    values = [value for _, value in known.rows]
-    return values[0] if len(values) == 1 else None
+    parameter = PARAMETERS.get(name)
+    return None if parameter is None else parameter.default
 
 
 def ignored(name: str, version: Version | None) -> bool:
@@ -119,19 +116,24 @@ def misfit(name: str, text: str) -> bool:
 
 
 class Conflict(data.Row, frozen=True, kw_only=True):
-    """Settings that contradict each other or cannot work: which, `when`, the effect, what to set; `cause`: slug of the
-    cause it leads to, "" for none.
+    """Settings that contradict each other or cannot work: which (those of `when` if no `names` are given), `when`, the
+    effect, what to set; `cause`: slug of the cause it leads to, "" for none.
 
     All conditions of `when` hold: `A > B` (and >=, <, <=) of numbers, settings and their products, `A is VALUE`, `A is
     set` (not left to the release's default), `version >= RELEASE`; ` or ` between two of them.
     """
 
     slug: str
-    names: tuple[str, ...]
+    names: tuple[str, ...] = ()
     when: tuple[str, ...]
     cause: str = ""
     becomes: T
     instead: T
+
+    def __post_init__(self) -> None:
+        if not self.names:
+            names = dict.fromkeys(name for name in re.findall(r"\w+", " ".join(self.when)) if name in PARAMETERS)
+            msgspec.structs.force_setattr(self, "names", tuple(names))
 
 
 CONFLICTS: Final = data.read("rocketmq/facts/conflicts.yaml", tuple[Conflict, ...])

@@ -16,6 +16,7 @@ import attrs
 
 from kit.i18n import T, labels
 from kit.rocketmq import binary_format, names
+from kit.rocketmq.config import default_of
 from kit.rocketmq.versions import NEWEST, Version, rule
 
 DLEDGER_MAX_RECORD: Final = binary_format.DLEDGER_ENTRY_BUFFER - binary_format.DLEDGER_HEADER
@@ -138,7 +139,7 @@ def refusals(
     record: Record, broker: str | Version = NEWEST, limit: int | None = None, *, dledger: bool = False
 ) -> list[Refusal]:
     """Return why the broker would refuse the record, [] if it would store it."""
-    limit = rule("maxMessageSize", broker) if limit is None else limit
+    limit = default_of("maxMessageSize", broker) if limit is None else limit
     how = size_rule(broker, dledger=dledger)
     refused: list[Refusal] = []
     if (how == "total" and record.size > limit) or (how == "body+64k" and record.size > limit + TOTAL_SLACK):
@@ -189,7 +190,7 @@ def rewrites(
     `broker` used.
     """
     version = Version.parse(broker)
-    limit = rule("maxMessageSize", version) if limit is None else limit
+    limit = default_of("maxMessageSize", version) if limit is None else limit
     last = rule("transactionCheckMax", version) if check_max is None else check_max
     plain = sent(topic, body, properties, broker=version, client=client)
     of_transaction = {**(properties or {}), names.TRAN_MSG: "true", names.PGROUP: producer_group}

@@ -17,8 +17,7 @@ from kit.analysis.messages import lookups
 from kit.analysis.sends.attempts import REFUSALS
 from kit.i18n import T
 from kit.notebook.inquiry import Inquiry
-from kit.rocketmq import names, placement
-from kit.rocketmq.versions import OLDEST, rule
+from kit.rocketmq import config, names, placement
 from kit.training.bench import Bench
 
 Kind = Literal["number", "word", "words"]
@@ -101,7 +100,7 @@ def half_topic(inquiry: Inquiry, facts: Facts) -> Facts:
 
 def message_size(inquiry: Inquiry, facts: Facts) -> Facts:
     return {
-        "default_limit": int(rule("maxMessageSize", OLDEST)),
+        "default_limit": config.default_of("maxMessageSize", None),
         "measure": MEASURES.get(sizes.limits(inquiry.case.facts).how or ""),
         "safe": min((size for size in (facts["safe_bodies"] or {}).values() if size is not None), default=None),
         "planned": 60 << 10,

@@ -12,7 +12,7 @@ import pandas as pd
 
 from kit.analysis import refs, setup
 from kit.inventory.model import Ref, folder_of
-from kit.rocketmq import versions
+from kit.rocketmq import config, versions
 from kit.rocketmq.log_layouts import BROKER_SIDE
 from kit.tables.facts import Facts, memo
 from kit.tables.queries import fold
@@ -110,7 +110,7 @@ def send_calls(facts: Facts) -> pd.DataFrame:
     own = rows["uniq_key"].fillna(NO_ID + rows["file"] + NO_ID + rows["line"].astype(str))
     grouped = rows.assign(own=own).groupby("own", sort=False)
     each = grouped.last().assign(attempts=grouped.size(), file=grouped["file"].first(), line=grouped["line"].first())
-    whole = int(versions.rule("retryTimesWhenSendFailed", versions.OLDEST)) + 1
+    whole = int(config.default_of("retryTimesWhenSendFailed", None)) + 1
     # A timed-out attempt has used up the whole time of its call, except in 3.x, whose line names no broker; a code that
     # is not retried ends it at once.
     late = (each["kind"] == "CLIENT_TIMEOUT") & each["broker"].notna()

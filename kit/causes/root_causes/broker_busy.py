@@ -18,7 +18,7 @@ from kit.causes.findings import Moment, Step, supporting
 from kit.causes.texts import read
 from kit.formats.values import integer
 from kit.inventory.model import Ref, folder_of
-from kit.rocketmq.versions import OLDEST, rule
+from kit.rocketmq.config import default_of
 from kit.tables.facts import Facts
 
 TEXTS: Final = read("root_causes", "broker-busy")
@@ -178,7 +178,7 @@ def _slow_lines(facts: Facts) -> refs.Seen:
         return refs.seen(facts, *SLOW, *PASTED)
     slow = refs.seen(facts, *SLOW)
     few = slow and refs.seen(facts, *SLOW_TIMED).count == slow.count < SEVERAL
-    busy_from = rule("osPageCacheBusyTimeOutMills", OLDEST)  # ms of one append from which a broker refuses others
+    busy_from = default_of("osPageCacheBusyTimeOutMills", None)  # ms of one append from which a broker refuses others
     return refs.Seen() if few and not (facts("slow_writes")["cost_ms"] >= busy_from).any() else slow
 
 
@@ -199,7 +199,7 @@ def _outcome(ledger: sends.Ledger) -> dict[str, Any]:
 def _limits(facts: Facts, stalls: list[Any]) -> dict[str, Any]:
     """Return how long a stall was, how long clients wait, and how many refusals a longer wait would have spared."""
     longest = max((s.stood / s.pauses if s.pauses > 1 else s.seconds for s in stalls), default=None)
-    timeout = (integer(setup.setting(facts, "sendMsgTimeout").value) or rule("sendMsgTimeout", OLDEST)) / 1000
+    timeout = (integer(setup.setting(facts, "sendMsgTimeout").value) or default_of("sendMsgTimeout", None)) / 1000
     spared = None
     if longest is not None and longest < timeout:
         # The times in the queue that refusals print: clients' own, else applications'.
