@@ -198,7 +198,7 @@ def families(texts: list[str]) -> list[str]:
 
 
 def _weight(text: str) -> int:
-    return sum(len(piece) for piece in text.split(VALUE) if len(piece.strip()) > 1)
+    return sum(map(len, _pieces(text)))
 
 
 def table(found: dict[tuple[str, str, str], list[str]], oldest: str, newest: str) -> str:
@@ -210,38 +210,47 @@ def table(found: dict[tuple[str, str, str], list[str]], oldest: str, newest: str
     for cls, level, text in found:
         release = min(found[cls, level, text], key=_number)
         seen[cls] = min(seen.get(cls, release), release, key=_number)
-    by_text: dict[str, list[tuple[str, str]]] = {}
-    for cls, level, text in sorted(found):
-        by_text.setdefault(text, []).append((cls, level))
-    rows, unknown = [], dict[tuple[str, str, str, str], list[str]]()
-    for text, places in by_text.items():
-        if _weight(text) <= HEAVIEST_LEFT_OUT or not {level for _, level in places} <= {"WARN", "ERROR"}:
+    # Of texts that differ only in values behind their last piece a line does not say which it is.
+    by_pieces: dict[tuple[str, ...], list[tuple[str, str, str]]] = {}
+    for call in sorted(found):
+        by_pieces.setdefault(_pieces(call[2]), []).append(call)
+    known_of, unknown = (dict[tuple[str, str, str, str], list[str]]() for _ in range(2))
+    for places in by_pieces.values():
+        text = min((text for _, _, text in places), key=len)
+        if _weight(text) <= HEAVIEST_LEFT_OUT or not {level for _, level, _ in places} <= {"WARN", "ERROR"}:
             continue
-        printed = [release for cls, level in places for release in found[cls, level, text]]
+        printed = [release for call in places for release in found[call]]
         since, until = min(printed, key=_number), max(printed, key=_number)
-        classes = sorted({cls for cls, _ in places}, key=lambda cls: (cls not in BY_CLASS, cls))
+        classes = sorted({cls for cls, _, _ in places}, key=lambda cls: (cls not in BY_CLASS, cls))
         line = text.replace(VALUE, "7")
         problems = problems_in(line)
         known = problems or event_in(line)
         routine = bool(problems) and not any(each.remedy or each.seen.cause for each in problems)
-        with_class = min((seen[cls] for cls, _ in places), key=_number)
+        with_class = min((seen[cls] for cls, _, _ in places), key=_number)
         dated = classes[0].startswith(DATED)
         new = dated and since not in (oldest, NEW_IN_5, with_class) and _number(with_class) < _number(NEW_IN_5)
         told_apart = not routine and (until != newest or new)
-        levels = "/".join(sorted({level for _, level in places}))
+        levels = "/".join(sorted({level for _, level, _ in places}))
         problem = BY_CLASS.get(classes[0])
         explained = (
             problem and (problem.remedy or until == newest) and ("ERROR" in levels or (dated and problem.remedy))
         )
         if classes[0].partition("/")[0] in MODULES and (told_apart if known else explained):
             bounds = ("" if since == oldest else since, "" if until == newest else until)
-            if known:
-                rows.append((", ".join(classes), levels, *bounds, text))
-            else:
-                unknown.setdefault((", ".join(classes), levels, *bounds), []).append(text)
-    rows += [(*key, text) for key, texts in unknown.items() for text in families(sorted(texts))]
+            (known_of if known else unknown).setdefault((", ".join(classes), levels, *bounds), []).append(text)
+    rows = [(*key, text) for key, texts in unknown.items() for text in families(sorted(texts))]
+    every = {text for texts in known_of.values() for text in texts}
+    for key, texts in known_of.items():
+        # What tells releases apart is merged only where no line of other releases finds it too.
+        apart = [text for text in families(sorted(texts)) if not any(_holds(each, text) for each in every - {*texts})]
+        rows += [(*key, text) for text in apart]
+        rows += [(*key, text) for text in texts if not any(text == each or _holds(text, each) for each in apart)]
     rows = [row for row in rows if not any(row[:4] == each[:4] and _holds(row[4], each[4]) for each in rows)]
     return "".join("\t".join(row) + "\n" for row in sorted(rows, key=lambda row: (row[0], row[4])))
+
+
+def _pieces(text: str) -> tuple[str, ...]:
+    return tuple(piece for piece in text.split(VALUE) if len(piece.strip()) > 1)
 
 
 def _holds(text: str, other: str) -> bool:
