@@ -72,7 +72,8 @@ class Alert(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class RemedyTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     action: T
     why: T
-    verify: T
+    verify: T | None = None
+    """How to see that it worked; that of the cause if it says nothing."""
     risk: T = T("Low.", "低。")
     needs: str = "found"
     """The condition under which it is proposed."""
@@ -167,6 +168,8 @@ class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     summary: dict[str, str] = msgspec.field(default_factory=lambda: {"summary": "found"})
     """The sentence to begin with, and when: the first that applies."""
     remedies: dict[str, RemedyTexts] = {}
+    verify: T | None = None
+    """How to see that the remedies worked which do not say it themselves."""
     looks_like: dict[str, T] = {}
     """Slugs of causes that leave the same trace, and what tells the two apart; a pair stands at one of them."""
     figures: dict[str, Figure] = {}
@@ -183,8 +186,10 @@ class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def remedy(self, name: str, /, **values: Any) -> Remedy:
         text = self.remedies[name]
-        action, why, risk, verify = (each.say(**values) for each in (text.action, text.why, text.risk, text.verify))
-        return Remedy(action, why, risk, verify, tuple(values[text.actors]) if text.actors else ())
+        verify = text.verify or self.verify
+        assert verify is not None
+        action, why, risk, seen = (each.say(**values) for each in (text.action, text.why, text.risk, verify))
+        return Remedy(action, why, risk, seen, tuple(values[text.actors]) if text.actors else ())
 
 
 @cache

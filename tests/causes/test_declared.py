@@ -52,6 +52,7 @@ def source(cause):
 @pytest.mark.parametrize("cause", EVERY, ids=lambda cause: cause.slug)
 def test_words_and_sentences_of_a_declaration_are_there_and_used(cause):
     """A word is evidence, a verdict, a declared value, or one that the module, what it calls or a table it reads gives."""
+    assert all(each.verify or cause.verify for each in cause.remedies.values())
     module, analysis = source(cause), (Path(causes.__file__).parents[1] / "analysis").rglob("*.py")
     called = " ".join(
         name for path in analysis for name in re.findall(r'(?<=")\w+(?=")|(?m:^    \w+(?=: ))', path.read_text("utf-8"))
