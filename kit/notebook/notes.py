@@ -69,7 +69,8 @@ def template(path: str | Path, lang: Lang = "en") -> Path:
     wanted = Path(path)
     wanted.parent.mkdir(parents=True, exist_ok=True)
     if not wanted.exists():
-        wanted.write_text(MESSAGES["template"].in_(lang), encoding="utf-8")
+        text = MESSAGES["template"].say(**labels("notebook")["notes template"])
+        wanted.write_text(text.render(lang), encoding="utf-8")
     return wanted
 
 

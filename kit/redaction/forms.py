@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Container
-from functools import cache
+from functools import cache, reduce
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -24,6 +24,11 @@ class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 _DATA: Final = data.read("redaction/forms.yaml", dict[str, Any])
 _PARTS: Final[dict[str, str]] = _DATA["parts"]
+LEVELS: Final = 6
+"""Objects in objects that are told apart."""
+_PARTS["nested"] = reduce(
+    lambda inner, _: _PARTS["nested"].replace("<nested>", inner), range(LEVELS - 1), "<innermost>"
+)
 
 
 def _filled(form: str) -> str:

@@ -19,15 +19,17 @@ class Answer(data.Row, frozen=True):
     also: dict[int, str] = msgspec.field(default_factory=dict)
 
 
-CODES: Final = data.read("rocketmq/facts/answers.yaml", dict[int, Answer], "remoting")
+def _codes(part: str) -> dict[int, Answer]:
+    rows = data.read("rocketmq/facts/answers.yaml", dict[int, Answer], part)
+    every = ((row, {first: row.name} | row.also) for first, row in rows.items())
+    return {code: msgspec.structs.replace(row, name=name) for row, names in every for code, name in names.items()}
+
+
+CODES: Final = _codes("remoting")
 """Response code → what it means: common/protocol/ResponseCode, remoting/protocol/RemotingSysResponseCode."""
 STATUSES: Final[dict[str, int]] = {"FLUSH_DISK_TIMEOUT": 10, "SLAVE_NOT_AVAILABLE": 11, "FLUSH_SLAVE_TIMEOUT": 12}
 """Send status (client/producer/SendStatus) → the response code it comes from."""
-GRPC_CODES: Final = {
-    code: msgspec.structs.replace(answer, name=name)
-    for first, answer in data.read("rocketmq/facts/answers.yaml", dict[int, Answer], "grpc").items()
-    for code, name in ({first: answer.name} | answer.also).items()
-}
+GRPC_CODES: Final = _codes("grpc")
 """Code of apache.rocketmq.v2.Code → what it means."""
 GRPC_NAMES: Final = {answer.name: code for code, answer in GRPC_CODES.items()}
 

@@ -29,7 +29,7 @@ from kit.watch.loop import Watch, WatchState
 from kit.watch.outlets import Outlet
 
 NICE: Final = 10
-TEXTS: Final = labels("watch")["run"]
+TEXTS: Final = labels("case")["output"] | labels("watch")["run"]
 MOST_LATE: Final = 1000
 """Most alerts kept for an outlet that cannot take them."""
 AT_ONCE: Final = 1000
@@ -118,7 +118,7 @@ class Sender:
         try:
             act(*given, **more)
         except OSError as error:
-            why = TEXTS["unwritten"].say(path=str(error.filename or self.folder), why=error.strerror or str(error))
+            why = TEXTS["unwritable"].say(path=str(error.filename or self.folder), why=error.strerror or str(error))
             if (text := why.render(self.watch.lang)) not in self._named:
                 self._named.add(text)
                 self.complain(text)
@@ -141,7 +141,7 @@ def forever(sender: Sender, show: Callable[[list[dict[str, Any]]], None], every:
 
 # --- what it prints ---------------------------------------------------------------------------------------------------
 
-VIEW: Final = labels("watch")["view"]
+VIEW: Final = labels("case")["unreadable"] | labels("watch")["view"]
 PRINT_EVERY: Final = 10.0
 """Seconds between two lines of figures."""
 COMMONEST: Final = 8
