@@ -80,9 +80,12 @@ def observe(facts: Facts) -> Observed:
         refused and (ledger.whole or ledger.sends) and quiet and few and not signs.slow
         and _harmless(facts, ledger, busy_sends) and not _copied(facts, refused)
     )  # fmt: skip
+    elects = setup.setting(facts, "enableDLegerCommitLog").value == "true" or refs.seen(facts, "dledger-role-changed")
+    quorum = elects and "PC_SYNCHRONIZED" in {*named} and {*named}.isdisjoint(attempts.BUSY_CODE)
     values = attrs.asdict(ledger, recurse=False) | {
         "refused": refused.count or None, "kinds": [kind for kind in attempts.REFUSALS if kind in set(named)] or None,
         "would_show": would_show, "rarely": rarely, "busy_sends": busy_sends,
+        "quorum": quorum and not refs.seen(facts, "put-slow-in-lock"),
         "among": ledger.among if counted else None, "gone": ledger.lost if counted else None,
         "pauses": sum(s.pauses for s in stalls), "stood": round(sum(s.stood for s in stalls), 1),
         "waiters": sum(s.waiters for s in stalls), "stalls": len(stalls),
@@ -106,21 +109,18 @@ def observe(facts: Facts) -> Observed:
     looked = ledger.lost is None and (refused or signs.late or ledger.sends_failed)
     unseen = brokers.stretches(facts) if looked else []
     observed.values |= _limits(facts, stalls) | next((each for each in unseen if each["large"]), {"large": False})
-    pressure = facts("admin_pressure")
-    observed.actors = pressure.loc[pressure["figure"] != "disk", "broker"].dropna().unique()
+    observed.actors = facts("admin_pressure").query("figure != 'disk'")["broker"].dropna().unique()
     # How to stop losing messages now, then the remedy of each explanation, the best shown first.
     fixes = dict.fromkeys(FIXES[why.slug] for why in whys if why.slug in FIXES) if whys else ["find"]
     spared = bool(observed.values["spared"])
     observed.proposed = ["resend", *["lost"] * bool(ledger.lost), *fixes, *["limits"] * spared] if refused else ()
     if happened:
         observed.actors, observed.window = attempts.brokers(facts), busy.window(facts)
-        quoted = (ref.file for each in quotes.values() for ref in each)
-        observed.window_of = {*ledger.failed["file"].dropna(), *quoted}
+        observed.window_of = {*ledger.failed["file"].dropna(), *(ref.file for each in quotes.values() for ref in each)}
         unstored = ledger.failed[ledger.failed["originals"] == 0].drop(columns=["originals", "brokers", "identity"])
         observed.tables = {"lost": unstored, "duplicated": ledger.duplicated}
         observed.moments = _moments(ledger, stalls)
-    if any(why.slug == "half-topic" for why in whys):
-        observed.consequence_of = ("half-topic-blowup",)
+    observed.consequence_of = ("half-topic-blowup",) * any(why.slug == "half-topic" for why in whys)
     return observed
 
 
