@@ -26,12 +26,15 @@ def observe(facts: Facts) -> Observed:
     applies = slave or bool(gone)
     ends = facts.rows("replica_ends") if applies and facts.has("messages") else []
     stored = bool(ends or (not applies and replicas.ends(facts)))
-    last = max(ends, key=lambda row: row["end"], default=None)
+    # Of the replicas of several brokers the one that lacks messages.
+    first = next(iter(facts.rows("acknowledged_missing")), {}) if compared and compared["missing"] else {}
+    host, _ = replicas.of_id(first.get("offset_msg_id")) or (None, 0)
+    last = max(ends, key=lambda row: (row["store_host"] == host, row["end"]), default=None)
     # Where a copy ends inside a record, or with a full file, the store itself may have what follows.
     cut = [stretch["start"] for stretch in brokers.stretches(facts) if stretch["cut"]]
     cut_short = last is not None and max(cut, default=-1) >= last["end"]
     # The topics of users that the replica has records of, the first few.
-    hosts = {row["store_host"] for row in ends}
+    hosts = {row["store_host"] for row in ends if host in (None, row["store_host"])}
     named = {row["topic"] for row in facts.rows("stored_queues") if row["store_host"] in hosts} if hosts else ()
     own = sorted(topic for topic in named if not names.is_system_topic(topic))
     topics = own[:TOPICS] + (["…"] if len(own) > TOPICS else [])
@@ -59,8 +62,7 @@ def observe(facts: Facts) -> Observed:
     _signs(facts, observed, beyond, reported)
     if applies:
         # The replica goes on behind a copy that was cut off.
-        last = None if cut_short else last
-        end = last or reported
+        end = (last := None if cut_short else last) or reported
         observed.values |= {
             "acknowledged": compared and compared["acknowledged"],
             "acknowledged_missing": None if compared is None or cut_short else compared["missing"],
@@ -78,8 +80,7 @@ def _compared(facts: Facts, observed: Observed, compared: dict[str, Any], last: 
             "time": last["last_time"], "file": last["file"],
         }  # fmt: skip
     if missing and not observed.values["cut_short"]:
-        host, _ = replicas.of_id(facts.rows("acknowledged_missing")[0]["offset_msg_id"]) or (None, 0)
-        if over := replicas.taken_over(facts, host):
+        if over := replicas.taken_over(facts, last["store_host"]):
             last, after = over
             named = {"end": last["end"], "time": last["last_time"], "file": last["file"], "next": after["store_host"]}
             observed.values |= named | {"since": after["first_time"], "master_stored": False}
@@ -102,8 +103,7 @@ def _signs(facts: Facts, observed: Observed, beyond: list[dict[str, Any]], repor
     asked, over = refs.seen(facts, "offset-not-corrected"), refs.seen(facts, "offset-overflow")
     # The same, as a consumer prints what it is answered.
     answered = [row for row in offsets.lines(facts, "pull-offset-illegal") if offsets.is_beyond_the_end(row)]
-    overflow = over.count or sum(row["n"] for row in answered)
-    observed.values |= {"not_corrected": asked.count, "overflow": overflow}
+    observed.values |= {"not_corrected": asked.count, "overflow": over.count or sum(row["n"] for row in answered)}
     first = facts.refs((row["file"], row["line"]) for row in answered[:1])
     observed.quotes["pulls-beyond-end"] = refs.quote(facts, asked or over, 1) or first
     if reported is not None and not observed.values["stored"]:
