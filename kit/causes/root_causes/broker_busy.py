@@ -37,6 +37,8 @@ RARE = 1_000
 """Sends to one refused send from which it is no cause by itself."""
 PASTED = ("page-cache-slow",)
 """A statistic that any broker may print once: it counts only in a paste."""
+LIMITS = ("waitTimeMillsInSendQueue", "osPageCacheBusyTimeOutMills")
+"""ms in the send queue, and of one append, from which a broker refuses sends."""
 MOST_WHYS = 4
 LONGEST = 5
 """Stalls that the timeline names, the longest ones."""
@@ -72,7 +74,7 @@ def observe(facts: Facts) -> Observed:
     # A ledger may not say how its sends failed, or be that of another application.
     busy_sends = counted or int(named.isin(attempts.REFUSALS).sum())
     # With signs of a stall or time-outs the absence of a refusal shows nothing.
-    quiet = not (signs.timed_out or stalls)
+    quiet = not (signs.timed_out or (stalls and not _withstood(facts)))
     slow = bool(signs.slow and (signs.felt or stalls or lookups.is_paste(facts)))
     would_show = ledger.knows_kinds and quiet and not signs.counted
     few = 0 < busy_sends + ledger.kind_unknown < SEVERAL > (signs.counted or 0)
@@ -120,7 +122,8 @@ def observe(facts: Facts) -> Observed:
         unstored = ledger.failed[ledger.failed["originals"] == 0].drop(columns=["originals", "brokers", "identity"])
         observed.tables = {"lost": unstored, "duplicated": ledger.duplicated}
         observed.moments = _moments(ledger, stalls)
-    observed.consequence_of = ("half-topic-blowup",) * any(why.slug == "half-topic" for why in whys)
+    if any(why.slug == "half-topic" for why in whys):
+        observed.consequence_of = ("half-topic-blowup",)
     return observed
 
 
@@ -141,6 +144,13 @@ def _signs(facts: Facts, ledger: sends.Ledger) -> Signs:
     few = sum(s.pauses for s in stalls) < SEVERAL and all(1000 * s.seconds < PRINTED for s in stalls)
     stalls = [] if few and not (slow or felt) else stalls
     return Signs(refused, lines, late, timed_out, slow, answers, counted, felt, stalls)
+
+
+def _withstood(facts: Facts) -> bool:
+    """Return whether no pause came near what this broker lets a send wait: by its settings, even through two pauses."""
+    pauses, limits = facts("pauses"), (integer(setup.setting(facts, name).value) for name in LIMITS)
+    longest = (pauses["end_ms"] - pauses["start_ms"]).max()
+    return all(limit is not None and 2 * longest < limit for limit in limits)
 
 
 def _copied(facts: Facts, refused: refs.Seen) -> bool:

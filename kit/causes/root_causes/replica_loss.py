@@ -62,7 +62,8 @@ def observe(facts: Facts) -> Observed:
     _signs(facts, observed, beyond, reported)
     if applies:
         # The replica goes on behind a copy that was cut off.
-        end = (last := None if cut_short else last) or reported
+        last = None if cut_short else last
+        end = last or reported
         observed.values |= {
             "acknowledged": compared and compared["acknowledged"],
             "acknowledged_missing": None if compared is None or cut_short else compared["missing"],
@@ -103,7 +104,8 @@ def _signs(facts: Facts, observed: Observed, beyond: list[dict[str, Any]], repor
     asked, over = refs.seen(facts, "offset-not-corrected"), refs.seen(facts, "offset-overflow")
     # The same, as a consumer prints what it is answered.
     answered = [row for row in offsets.lines(facts, "pull-offset-illegal") if offsets.is_beyond_the_end(row)]
-    observed.values |= {"not_corrected": asked.count, "overflow": over.count or sum(row["n"] for row in answered)}
+    overflow = over.count or sum(row["n"] for row in answered)
+    observed.values |= {"not_corrected": asked.count, "overflow": overflow}
     first = facts.refs((row["file"], row["line"]) for row in answered[:1])
     observed.quotes["pulls-beyond-end"] = refs.quote(facts, asked or over, 1) or first
     if reported is not None and not observed.values["stored"]:
