@@ -40,13 +40,11 @@ class Chart:
     names: Mapping[str, Sentence | str] = attrs.field(factory=dict)
     lang: Lang = "en"
     min_width: int = 0
+    twin: Table = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.reading, self.alt, self.title = (rendered(t, self.lang) for t in (self.reading, self.alt, self.title))
-
-    @property
-    def twin(self) -> Table:
-        return Table(self.table, self.title, self.names, self.lang)
+        self.twin = Table(self.table, self.title, self.names, self.lang)
 
     def as_dict(self) -> dict[str, Any]:
         """Return what a report needs besides the figure itself."""

@@ -60,8 +60,6 @@ def cell(value: Any) -> tuple[str, str]:
 def _cell(value: Any) -> tuple[str, str]:
     if isinstance(value, list | tuple) and not any(isinstance(each, list | tuple | dict | set) for each in value):
         return clean("; ".join(_cell(each)[0] for each in value), MAX_CELL), "text"
-    if isinstance(value, list | tuple | dict | set):
-        return clean(value, MAX_CELL), "text"
     if value is None or value is pd.NaT or value is pd.NA or (isinstance(value, float) and value != value):
         return "–", "none"
     if isinstance(value, pd.Timestamp) or hasattr(value, "isoformat"):
@@ -97,10 +95,12 @@ class Table:
     failure: Mapping[str, str] | None = None
     references: Sequence[Mapping[str, Any] | None] = ()
     here: Collection[int] = ()
+    clock: str = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.caption = rendered(self.caption, self.lang)
         self.names = {name: rendered(text, self.lang) for name, text in self.names.items()}
+        self.clock = UTC_NOTE.render(self.lang)  # now: a notebook shows it later, when no clock is set any more
 
     def as_dict(self) -> dict[str, Any]:
         """Return the table as JSON: columns, formatted rows, caption, notes."""
@@ -113,7 +113,7 @@ class Table:
             kind = kinds.pop() if len(kinds) == 1 else "text"
             kind = "long" if kind == "text" and max(map(len, texts[-1]), default=0) > LONG else kind
             columns.append({"name": clean(self.names.get(str(name), name), 80), "kind": kind})
-        notes = [UTC_NOTE.render(self.lang)] if any(c["kind"] == "time" for c in columns) else []
+        notes = [self.clock] if any(c["kind"] == "time" for c in columns) else []
         if self.frame.empty:
             notes.append(NONE.render(self.lang))
         if len(self.frame) > len(rows):

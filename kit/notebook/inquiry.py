@@ -130,8 +130,8 @@ class Inquiry:
                 table = Table(answers.readable(first), "", {}, self.lang, ROWS, mark, references=references)
                 return answers.Answer(frame, (self._linked(table),), sentences)
             drawn = answers.drawn(draw, frame, "", self.lang)
-        if isinstance(drawn, Chart) and sentences:
-            drawn, sentences = attrs.evolve(drawn, reading=clean(sentences)), ""
+            if isinstance(drawn, Chart) and sentences:
+                drawn, sentences = attrs.evolve(drawn, reading=clean(sentences)), ""
         return answers.Answer(frame, (drawn,), sentences)
 
     def _clock(self, frame: pd.DataFrame) -> Clock:

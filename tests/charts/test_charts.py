@@ -16,7 +16,7 @@ from table import rows_of
 import kit
 from kit.charts import Table, offline, overview, pictures, sends, sizes, transactions
 from kit.charts.safe_text import clean, escape
-from kit.i18n import brief
+from kit.i18n import brief, on_clock
 
 
 @pytest.mark.parametrize("lang", ["en", pytest.param("zh", marks=pytest.mark.seconds)])
@@ -38,6 +38,13 @@ def test_every_chart_speaks_both_languages_and_bears_nothing_to_draw(name, lang)
         ]
         # Colour is never the only difference: grey beside one other colour differs in brightness too; labels beside the bars name the outcomes of a replay.
         assert len(set(map(str, looks))) >= len(looks) - 1 or name in ("replay", "over time")
+
+
+def test_what_is_shown_after_its_cell_still_says_by_which_clock_its_times_are():
+    with on_clock("local"):
+        frame = pd.DataFrame({"second": pd.to_datetime(["2026-11-20 23:36:54"]), "records": [1]})
+        shown = (Table(frame, ""), pictures.lines(frame).twin)
+    assert {each.as_dict()["notes"][0] for each in shown} == {"Times are local time, zone unknown."}
 
 
 @pytest.mark.parametrize("name", frames.CHARTS)
