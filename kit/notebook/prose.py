@@ -20,8 +20,8 @@ LIBRARY: Final = {"rmq-kit": {"library": True}}
 """The mark of the output that draws the charts of a page."""
 HIDE: Final = "<style>.jp-MarkdownCell, .text_cell { display: none }</style>"
 """In a page made of an executed notebook: its English text cells, whose Chinese is beside the code."""
-BEGINS: Final = re.compile(r"\b(?:start|lab\.open)\(")
-"""In the cell that opens the evidence, from which the text is said."""
+BEGINS: Final = re.compile(r"\b(?:start|lab\.open|speak)\(")
+"""In the cell from which the text is said."""
 _HOOKS: Final[dict[str, dict[str, Callable[..., None]]]] = {}
 
 
@@ -60,11 +60,11 @@ def speak(book: str, lang: Lang, interactive: bool = True) -> None:
     if not interactive:
         _publish({"text/html": HIDE, "text/plain": ""})
     begun = next((n for n, source in enumerate(sources) if BEGINS.search(source)), 0)
-    _say([text for before in texts[: begun + 2] for text in before])
+    _say([text for before in texts[: begun + 1] for text in before])
 
     def after(result: Any) -> None:
         near = difflib.get_close_matches(result.info.raw_cell.strip(), sources, 1, 0.5)
-        if near and begun < (n := sources.index(near[0])):
+        if near and begun <= (n := sources.index(near[0])):
             _say(texts[n + 1])
 
     listen("prose", post_run_cell=after)

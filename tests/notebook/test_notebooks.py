@@ -152,6 +152,12 @@ def test_all_prose_is_said_in_chinese_cell_by_cell(path, monkeypatch):
     monkeypatch.setattr(prose, "shell", lambda: SimpleNamespace(events=events))
     monkeypatch.setattr(prose, "_publish", lambda data, marks=None: said.append(data.get("text/markdown", "")))
     prose.speak(path.stem[:2], "zh")
+    every = notebooks.localise(notebooks.read(path), "zh").cells
+    begun = next(n for n, cell in enumerate(every) if cell.cell_type == "code" and prose.BEGINS.search(cell.source))
+    # What stands behind the first cell may speak of what that shows "above".
+    assert [c.source in "".join(said) for c in every if c.cell_type == "markdown"] == [
+        n < begun for n, c in enumerate(every) if c.cell_type == "markdown"
+    ]
     for cell in cells(path, "code", "zh"):
         for hook in hooks:
             hook(SimpleNamespace(info=SimpleNamespace(raw_cell=cell.source)))
