@@ -318,10 +318,10 @@ class View(ipywidgets.VBox):
         return [menu, self._drawn(draw)]
 
     def _table(self, part: Part) -> Any:
-        if self.explorer.linked:
-            linked = self.explorer.linked(self.explorer.table(part))
+        linked = self.explorer.linked and self.explorer.linked(self.explorer.table(part))
+        if linked:
             self._follow.append(lambda: linked.fill(self.explorer.table(part)))
-        rows = linked.box if self.explorer.linked else self._drawn(lambda: self.explorer.table(part))
-        place = ipywidgets.VBox([rows], layout={"max_height": "420px", "overflow": "auto"})
+        rows = linked.box if linked else self._drawn(lambda: self.explorer.table(part))
+        place = ipywidgets.VBox([rows], layout={} if linked else {"max_height": "420px", "overflow": "auto"})
         place.add_class("rmq-kit-rows")
         return place

@@ -125,6 +125,13 @@ def test_what_is_brushed_and_clicked_is_followed_by_all_and_is_a_value(browser, 
     assert "stages=('leaked',)" in run_cell(page, 2)
     assert re.search(r"leaked\s+\d+", run_cell(page, 6))
     page.locator(".rmq-kit-explorer button:has-text('Clear')").click()
+
+    # The place of a row opens it, where one sees it.
+    rows = page.locator(".rmq-kit-explorer .rmq-kit-rows").first
+    rows.locator(".rmq-kit-link").first.click()
+    rows.locator(".rmq-kit-linked").nth(1).wait_for()
+    seen = "e => e.getBoundingClientRect().top + 40 < e.closest('.rmq-kit-rows').getBoundingClientRect().bottom"
+    assert rows.locator(".rmq-kit-linked").nth(1).evaluate(seen)
     page.context.close()
 
 
