@@ -7,7 +7,7 @@ import pandas as pd
 
 from kit.charts import COLUMNS, LABELS, Chart, Declared, Table, escape
 from kit.charts.figures import segments
-from kit.i18n import Lang, labels
+from kit.i18n import CLOCK, Lang, labels, on_clock
 from kit.rocketmq import ids
 
 JOURNEY = Declared.of("journey")
@@ -56,12 +56,14 @@ def traced(life: dict[str, Any], lang: Lang = "en") -> Chart:
     handled = pd.DataFrame([h for h in life["handled"] if first is None or h["uniq_key"] == first])
     if records.empty:
         return JOURNEY.nothing(lang)
-    copies = records.assign(at=_times(records["store_timestamp"]), what="copy").reset_index(drop=True)
+    copies = records.assign(
+        at=pd.to_datetime(records["store_timestamp"], utc=True, format="ISO8601"), what="copy"
+    ).reset_index(drop=True)
     copies["tail"] = ["…" + str(copy)[-6:] for copy in copies["offset_msg_id"]]
     ends = {True: "success", False: "failed"}
     done = handled.reindex(columns=["time", "result", "success", "offset_msg_id", "consumer"])
     done = done.assign(
-        at=_times(done["time"]), stage=JOURNEY["consumer_lane"].in_(lang), topic=done["consumer"], why=done["result"],
+        at=pd.to_datetime(done["time"], utc=True, format="ISO8601"), stage=JOURNEY["consumer_lane"].in_(lang), topic=done["consumer"], why=done["result"],
         what=[ends.get(success, "unknown") for success in done["success"]], tail="",
     ).dropna(subset="at")  # fmt: skip
     every = pd.concat([copies, done]) if len(done) else copies
@@ -128,13 +130,12 @@ def _placed(reference: dict[str, Any]) -> dict[str, Any]:
     return {**reference, "line": str(reference.get("line") or ("" if offset is None else f"@ {offset}"))}
 
 
-def _times(values: pd.Series) -> pd.Series:
-    return pd.to_datetime(values, utc=True, format="ISO8601")
-
-
 def _table(rows: Iterable[dict[str, Any]], columns: str, title: str, lang: Lang, **named: str | None) -> Table:
     frame, caption = pd.DataFrame(rows).reindex(columns=columns.split()), MESSAGE[title].say(**named)
     if frame.empty:
         return Table(pd.DataFrame(), caption, lang=lang)
-    times = {name: _times(frame[name]) for name in ("store_timestamp", "time") if name in frame}
-    return Table(frame.assign(**times), caption, COLUMNS | MESSAGE.columns, lang)
+    local = ~frame.get("time", pd.Series(dtype=str)).dropna().str.endswith("Z").astype(bool)
+    own = [name for name in ("store_timestamp", "time") if name in frame]
+    times = {name: pd.to_datetime(frame[name], utc=True, format="ISO8601") for name in own}
+    with on_clock(CLOCK.get() if not local.any() else "local" if local.all() else "either"):
+        return Table(frame.assign(**times), caption, COLUMNS | MESSAGE.columns, lang)

@@ -8,7 +8,7 @@ from stores import Record, store
 from table import rows_of
 
 import kit
-from kit.charts import Table
+from kit.charts import Table, messages
 from kit.notebook import places
 from kit.notebook.inquiry import Inquiry
 from kit.notebook.places import BadReference
@@ -138,3 +138,12 @@ def test_a_life_leads_into_the_explorer_a_table_to_its_places_and_the_evidence_i
     monkeypatch.setattr(Inquiry, "table", lambda self, name, *_: frame)
     table, _ = inquiry(case, interactive=True).rows("anything").children
     assert table.spec["labels"] == ["Show app.log:3", None] and table.spec["place"] == 2
+
+
+def test_a_life_in_files_of_no_known_zone_has_local_times(tmp_path):
+    ids = "0A14791500000C387F4466E9FAAA0000,0A14790B00002A9F00000000000004D5"
+    row = f"K1000000,{ids},0,OK,2026-11-20 23:36:50.199\n"
+    put(tmp_path / "evidence" / "points.csv", "keys,uniq_key,offset_msg_id,reconsume_times,result,at\n" + row)
+    life = kit.trace(kit.open_case(tmp_path / "evidence", tmp_path / "workspace"), "K1000000")
+    assert [each["time"] for each in life["handled"]] == ["2026-11-20T23:36:50.199"]
+    assert messages.deliveries(life).as_dict()["notes"] == ["Times are local time, zone unknown."]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kit.analysis.consumers import outcomes
 from kit.data import grouped
 from kit.formats.commitlog.schema import as_dict
-from kit.formats.printed_times import utc, utc_text
+from kit.formats.printed_times import local_text, utc, utc_text
 from kit.i18n import labels
 from kit.inventory import quotes
 from kit.rocketmq import ids, names, stages
@@ -48,7 +48,7 @@ def trace(case: Case, id: str) -> dict[str, Any]:  # noqa: A002 - the public nam
     "traces", "mentions", "gaps"}. `records` are the copies in store order, each with `stage`, `why` and `copied_from`;
     `ops` the op records that ended its half messages; `traces` what clients wrote about it into the message trace
     topic; `consumers` what became of it in each group that could have consumed it, the `fate` and why (`outcomes`). An
-    unknown id gives empty lists. Times are ISO 8601 in UTC, texts in the case's language.
+    unknown id gives empty lists. Times are ISO 8601, in UTC or without an offset where no zone is known, texts in the case's language.
     """
     return traces(case, [id])[0]
 
@@ -97,7 +97,7 @@ def _life(case: Case, life: Row, quoted: quotes.Mentions) -> dict[str, Any]:
         "records": records, "ops": ops, "handled": handled, "consumers": consumers, "traces": traced,
         "mentions": lines, "gaps": missing,
     }  # fmt: skip
-    plain = {name: [_plain(row, facts.lang) for row in rows] for name, rows in lists.items()}
+    plain = {name: [_plain(row, case) for row in rows] for name, rows in lists.items()}
     return {"id": asked, "kind": _kind(asked, keys, records), "uniq_keys": keys, **plain}
 
 
@@ -148,10 +148,11 @@ def _handled(facts: Facts, keys: list[str], records: list[Row], asked: str) -> l
     return facts.answers("deliveries_of", keys=keys, offset_ids=[*keyless, asked.upper()])
 
 
-def _plain(row: Row, lang: Any) -> Row:
+def _plain(row: Row, case: Case) -> Row:
     """Return one row as JSON takes it: times as text, sentences rendered, a retry's number in its stage."""
-    rendered = {name: value.render(lang) if hasattr(value, "render") else value for name, value in row.items()}
-    plain = {name: utc_text(value) if isinstance(value, dt.datetime) else value for name, value in rendered.items()}
+    rendered = {name: value.render(case.lang) if hasattr(value, "render") else value for name, value in row.items()}
+    text = local_text if row.get("file") in case.local_files else utc_text
+    plain = {name: text(value) if isinstance(value, dt.datetime) else value for name, value in rendered.items()}
     if plain.get("stage") == stages.RETRY:
         plain["stage"] = f"{stages.RETRY} {plain['reconsume_times']}"
     return plain
