@@ -5,9 +5,9 @@ from typing import Any, Final
 
 import attrs
 import pandas as pd
-from markupsafe import escape
 
 from kit.charts import Chart, Table, clean, undrawn
+from kit.charts.table import prose
 from kit.explanation.explain import explain
 from kit.i18n import Lang, Sentence, labels
 from kit.report.labels import COLUMNS
@@ -28,7 +28,7 @@ class Answer:
     sentence: str
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        html = f'<p class="rmq-kit-so">{escape(clean(self.sentence))}</p>'
+        html = f'<p class="rmq-kit-so">{prose(self.sentence)}</p>'
         return {"text/html": html, "text/plain": clean(self.sentence)}
 
     def _ipython_display_(self) -> None:

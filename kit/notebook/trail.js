@@ -25,7 +25,7 @@ function draw(model, el) {
   box.className = "jp-RenderedHTMLCommon rmq-kit-linked";
   const table = document.createElement("table");
   const caption = document.createElement("caption");
-  caption.textContent = [spec.caption, ...spec.notes].join(" · ");
+  caption.textContent = [spec.caption, ...spec.notes].filter(Boolean).join(" · ");
   const head = table.createTHead().insertRow();
   for (const column of spec.columns) {
     const th = document.createElement("th");

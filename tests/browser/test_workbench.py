@@ -52,6 +52,7 @@ def lab(tmp_path_factory):
         "claim": of_cells(
             f"from kit import notebook\ninquiry = notebook.start({small!r}, {workspace!r})",
             "inquiry.evidence(inquiry.first(), 1)",
+            "inquiry.answer(inquiry.sql('select file, line, ts from entries where ts is not null limit 3'))",
         ),
         "hostile": of_cells(f"import kit\nkit.explore(kit.open_case({str(hostile)!r}, {workspace!r}))"),
     }
@@ -138,6 +139,7 @@ def test_what_is_brushed_and_clicked_is_followed_by_all_and_is_a_value(browser, 
 def test_a_claim_leads_to_its_place_an_id_to_its_life_and_back(browser, lab):
     page = opened(browser, lab, "claim")
     run_all(page)
+    assert page.locator(".rmq-kit-trail caption").last.inner_text() == "Times are UTC."
     trail = page.locator(".rmq-kit-trail").first
     link = trail.locator(".rmq-kit-linked .rmq-kit-link").first
     label = link.get_attribute("aria-label") or ""

@@ -2,6 +2,7 @@
 
 import contextlib
 
+import pandas as pd
 import pytest
 from folders import put
 from stores import Record, store
@@ -9,7 +10,7 @@ from table import rows_of
 
 import kit
 from kit.charts import Table, messages
-from kit.notebook import places
+from kit.notebook import answers, places
 from kit.notebook.inquiry import Inquiry
 from kit.notebook.places import BadReference
 
@@ -147,3 +148,8 @@ def test_a_life_in_files_of_no_known_zone_has_local_times(tmp_path):
     life = kit.trace(kit.open_case(tmp_path / "evidence", tmp_path / "workspace"), "K1000000")
     assert [each["time"] for each in life["handled"]] == ["2026-11-20T23:36:50.199"]
     assert messages.deliveries(life).as_dict()["notes"] == ["Times are local time, zone unknown."]
+
+
+def test_a_sentence_shows_what_stands_between_backticks_as_code_and_no_markup():
+    html = answers.Answer(pd.DataFrame(), (), f"all: `verdicts()` {IMAGE}")._repr_mimebundle_()["text/html"]
+    assert "<code>verdicts()</code>" in html and "<img" not in html
