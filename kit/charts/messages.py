@@ -56,14 +56,12 @@ def traced(life: dict[str, Any], lang: Lang = "en") -> Chart:
     handled = pd.DataFrame([h for h in life["handled"] if first is None or h["uniq_key"] == first])
     if records.empty:
         return JOURNEY.nothing(lang)
-    copies = records.assign(
-        at=pd.to_datetime(records["store_timestamp"], utc=True, format="ISO8601"), what="copy"
-    ).reset_index(drop=True)
+    copies = records.assign(at=_times(records["store_timestamp"]), what="copy").reset_index(drop=True)
     copies["tail"] = ["…" + str(copy)[-6:] for copy in copies["offset_msg_id"]]
     ends = {True: "success", False: "failed"}
     done = handled.reindex(columns=["time", "result", "success", "offset_msg_id", "consumer"])
     done = done.assign(
-        at=pd.to_datetime(done["time"], utc=True, format="ISO8601"), stage=JOURNEY["consumer_lane"].in_(lang), topic=done["consumer"], why=done["result"],
+        at=_times(done["time"]), stage=JOURNEY["consumer_lane"].in_(lang), topic=done["consumer"], why=done["result"],
         what=[ends.get(success, "unknown") for success in done["success"]], tail="",
     ).dropna(subset="at")  # fmt: skip
     every = pd.concat([copies, done]) if len(done) else copies
@@ -124,6 +122,10 @@ def calls(frame: pd.DataFrame, lang: Lang = "en") -> Table:
     return Table(frame.reindex(columns=columns), MESSAGE["calls"], COLUMNS | MESSAGE.columns, lang)
 
 
+def _times(values: pd.Series) -> pd.Series:
+    return pd.to_datetime(values, utc=True, format="ISO8601")
+
+
 def _placed(reference: dict[str, Any]) -> dict[str, Any]:
     """Return a reference with its place as text: a line, or `@` and a byte offset."""
     offset = reference.get("physical_offset")
@@ -135,7 +137,6 @@ def _table(rows: Iterable[dict[str, Any]], columns: str, title: str, lang: Lang,
     if frame.empty:
         return Table(pd.DataFrame(), caption, lang=lang)
     local = ~frame.get("time", pd.Series(dtype=str)).dropna().str.endswith("Z").astype(bool)
-    own = [name for name in ("store_timestamp", "time") if name in frame]
-    times = {name: pd.to_datetime(frame[name], utc=True, format="ISO8601") for name in own}
+    times = {name: _times(frame[name]) for name in ("store_timestamp", "time") if name in frame}
     with on_clock(CLOCK.get() if not local.any() else "local" if local.all() else "either"):
         return Table(frame.assign(**times), caption, COLUMNS | MESSAGE.columns, lang)
