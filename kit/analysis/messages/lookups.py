@@ -15,7 +15,7 @@ import pandas as pd
 from kit.analysis import refs
 from kit.data import grouped
 from kit.explanation import context
-from kit.explanation.paste import decoded
+from kit.explanation.paste import decoded, lines
 from kit.formats.logs import source_code
 from kit.i18n import Lang
 from kit.inventory import quotes
@@ -188,12 +188,12 @@ def _text(facts: Facts) -> tuple[str, str]:
 
 
 def reported(facts: Facts) -> dict[str, refs.Seen]:
-    """Return where the lines of a paste report a known problem, by its slug; {} for other evidence."""
+    """Return where the lines of a paste report a known problem, each line its first, by slug; {} for other evidence."""
     file, text = _text(facts)
     printed = enumerate(source_code.tidied(text.encode()).decode("utf-8", "replace").split("\n"), 1)
-    # Of each line the first problem that is reported.
     first = ((next((each for each in problems_in(line) if each.seen.verdict), None), n, line) for n, line in printed)
-    places = grouped((each.slug, (file, n)) for each, n, line in first if each and not only_named(each, line))
+    told = context.unreached([*lines(text)])
+    places = grouped((it.slug, (file, n)) for it, n, line in first if it and n not in told and not only_named(it, line))
     return {slug: refs.Seen(len(own), places=tuple(own)) for slug, own in places.items()}
 
 
