@@ -192,8 +192,9 @@ def reported(facts: Facts) -> dict[str, refs.Seen]:
     file, text = _text(facts)
     printed = enumerate(source_code.tidied(text.encode()).decode("utf-8", "replace").split("\n"), 1)
     first = ((next((each for each in problems_in(line) if each.seen.verdict), None), n, line) for n, line in printed)
-    told = context.unreached([*lines(text)])
-    places = grouped((it.slug, (file, n)) for it, n, line in first if it and n not in told and not only_named(it, line))
+    of_name_servers = context.unreached([*lines(text)])
+    broken = ((each, n) for each, n, line in first if each and n not in of_name_servers and not only_named(each, line))
+    places = grouped((each.slug, (file, n)) for each, n in broken)
     return {slug: refs.Seen(len(own), places=tuple(own)) for slug, own in places.items()}
 
 
