@@ -240,21 +240,18 @@ def page(history: History, folder: Path) -> str:
     lang = history.lang
     css = data.text("report/templates/report.css") + data.text("incidents/templates/gallery.css")
     script = data.text("incidents/templates/gallery.js")
-    return (
-        environment("kit.incidents", "kit.report")
-        .get_template("gallery.html.j2")
-        .render(
-            lang_tag="zh-CN" if lang == "zh" else "en",
-            words={name: text.in_(lang) for name, text in WORDS.items()},
-            verdicts={verdict: (icon, name.in_(lang)) for verdict, (icon, name) in VERDICTS.items()},
-            version=__version__,
-            made=WORDS["made"].say(version=__version__).render(lang),
-            cards=[_card(history, one, folder) for one in reversed(history.incidents)],
-            unread=[sentence.render(lang) for sentence in history.unread],
-            csp=html.policy(css, script),
-            css=Markup(css),
-            script=Markup(script),
-        )
+    template = environment("kit.incidents", "kit.report").get_template("gallery.html.j2")
+    return template.render(
+        lang_tag="zh-CN" if lang == "zh" else "en",
+        words={name: text.in_(lang) for name, text in WORDS.items()},
+        verdicts={verdict: (icon, name.in_(lang)) for verdict, (icon, name) in VERDICTS.items()},
+        version=__version__,
+        made=WORDS["made"].say(version=__version__).render(lang),
+        cards=[_card(history, one, folder) for one in reversed(history.incidents)],
+        unread=[sentence.render(lang) for sentence in history.unread],
+        csp=html.policy(css, script),
+        css=Markup(css),
+        script=Markup(script),
     )
 
 
