@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Final
 from kit.evidence import disk, machine
 from kit.evidence.workspace import default_base
 from kit.i18n import Sentence, labels
-from kit.spark import jvm
+from kit.spark import embedded, jvm
 
 if TYPE_CHECKING:
-    from pyspark import SparkContext
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
@@ -51,8 +50,6 @@ def session(master: str | None = None, remote: str | None = None) -> SparkSessio
 
     kind, where = _engine(master, remote)
     if kind in ("embedded", "remote"):
-        from kit.spark import embedded
-
         spark = embedded.session(where)
         for name, value in SETTINGS.items():
             spark.conf.set(name, value)
@@ -65,8 +62,6 @@ def session(master: str | None = None, remote: str | None = None) -> SparkSessio
 
 def _apache(master: str | None, *, is_local: bool) -> SparkSession:
     from pyspark.sql import SparkSession
-
-    from kit.spark import embedded
 
     require_java(master)
     if not embedded.runs():  # what a process with an embedded engine leaves to those that it starts
@@ -207,8 +202,6 @@ def _settings(master: str | None) -> dict[str, str]:
 
 def uri(path: Path) -> str:
     """Return a path as the engine takes it: Hadoop reads a percent sign literally, the embedded engine wants it quoted."""
-    from kit.spark import embedded
-
     return path.resolve().as_uri() if embedded.runs() else f"file:{path.resolve()}"
 
 
@@ -227,15 +220,14 @@ PREPARES: Final = 5.0
 
 
 def cancel(spark: SparkSession) -> None:
-    """Stop every query of a session; a signal handler may call it. The session stays usable."""
+    """Stop every query of a session; a signal handler may call it. The session stays usable.
+
+    On Apache Spark the calling thread no longer waits for its answer.
+    """
     if type(spark).__module__.startswith("pyspark.sql.connect"):
         spark.interruptAll()
-    else:
-        _cancel_jobs(spark.sparkContext)
-
-
-def _cancel_jobs(context: SparkContext) -> None:
-    """Cancel every job; a signal handler may call it. The calling thread no longer waits for its answer."""
+        return
+    context = spark.sparkContext
     waits = any(frame.f_globals.get("__name__", "").startswith("py4j.") for frame, _ in traceback.walk_stack(None))
 
     def ask() -> None:

@@ -223,9 +223,7 @@ def narrow(wanted: Wanted, item: ds.Filter) -> Wanted:
         return attrs.evolve(wanted, topics=topics if wanted.topics is None else wanted.topics & topics)
     least = isinstance(item, (ds.EqualTo, ds.GreaterThan, ds.GreaterThanOrEqual))
     most = isinstance(item, (ds.EqualTo, ds.LessThan, ds.LessThanOrEqual))
-    if name not in ("physical_offset", "store_timestamp") or not (least or most):
-        return wanted
-    if not isinstance(value, int):
+    if name not in ("physical_offset", "store_timestamp") or not (least or most) or not isinstance(value, int):
         return wanted
     slack = 0
     if name == "store_timestamp":
