@@ -232,7 +232,6 @@ def _refused(name: str, error: Exception) -> Refused:
 
 # --- members of either kind of archive --------------------------------------------------------------------------------
 
-
 _Member = tuple[str, str, float | None, Iterator[bytes]]
 """One in its archive's order: its name, why it must not be read, seconds since 1970 of its change, its bytes."""
 
@@ -372,7 +371,6 @@ def blocks(file: IO[bytes]) -> Iterator[bytes]:
 
 
 # --- compressions of one stream: each yields the text before damage, then raises --------------------------------------
-
 
 _BY_ARROW: Final = dict.fromkeys(BZIP2, "bz2") | {ZSTD: "zstd"}
 """Others' readers take a truncated frame of zstd for a complete one, and a Python may lack bzip2."""

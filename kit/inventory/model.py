@@ -22,7 +22,6 @@ def folder_of(file: str) -> str:
 @attrs.frozen
 class Item:
     """One file. `first`/`last`: span of its times in UTC, None if unknown; `zone`: of its floating times ("+08:00");
-
     `replica_of`: the file with the same content; `source`: of a log; `detail`: what its kind needs (base, …).
     """
 
