@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -21,8 +21,9 @@ _LIBRARIES: Final = ("pyspark-client", "pysail", "pandas", "pyarrow", "numpy", "
 
 
 def write(folder: Path, case: Case) -> None:
-    """Write bug-report.txt for what broke while a case was examined or shown."""
-    disk.write_text(folder / BUG_REPORT, text(case.failures, case))
+    """Write bug-report.txt if anything broke while a case was examined or shown."""
+    if case.failures:
+        disk.write_text(folder / BUG_REPORT, text(case.failures, case))
 
 
 def text(failures: Sequence[Failure], case: Case | None = None, options: Mapping[str, Any] | None = None) -> str:
@@ -37,14 +38,11 @@ def text(failures: Sequence[Failure], case: Case | None = None, options: Mapping
     ]
     lines += [f"{name} {metadata.version(name)}" for name in _LIBRARIES]
     lines += ["", "Options", *(f"  {name}: {value}" for name, value in (options or {}).items())]
-    lines += ["", "Shape of the evidence", *(_shape(case) if case is not None else ())]
+    lines += ["", "Shape of the evidence"]
+    if case is not None:
+        sizes = grouped((item.kind, item.bytes) for item in case.unzoned.items)
+        lines += [f"  {kind}: {len(own)} files, {sum(own):,} bytes" for kind, own in sorted(sizes.items())]
+        lines.append(f"  not recognised: {len(case.unzoned.not_recognised)}, refused: {len(case.unzoned.refused)}")
     for failure in sorted(failures, key=lambda f: f.what):
         lines += ["", f"Failed: {failure.what}", f"{failure.type} at {failure.where}", failure.trace]
     return "\n".join(lines) + "\n"
-
-
-def _shape(case: Case) -> Iterator[str]:
-    """Yield files and bytes by kind."""
-    sizes = grouped((item.kind, item.bytes) for item in case.unzoned.items)
-    yield from (f"  {kind}: {len(own)} files, {sum(own):,} bytes" for kind, own in sorted(sizes.items()))
-    yield f"  not recognised: {len(case.unzoned.not_recognised)}, refused: {len(case.unzoned.refused)}"

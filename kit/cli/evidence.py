@@ -46,8 +46,7 @@ def triage(
 
             disk.write_json(folder / "findings.json", findings)
             write.tables(case, folder / "tables")
-            if case.failures:
-                bug_report.write(folder, case)
+            bug_report.write(folder, case)
     from kit.report import terminal  # and with it the charts' table
 
     shared.answer(terminal.verdicts(findings, case.lang, verbose=verbose), findings, json_file)

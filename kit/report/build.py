@@ -70,8 +70,7 @@ def _folder(case: Case, out: Path, command: str) -> Iterator[tuple[Path, Finding
         engine = sessions.engine(case.options.master, case.options.remote)
         places = {name: str(path.resolve()) for name, path in at.items()} | {"engine": engine}
         write_run(folder / "run.json", started, places)
-        if case.failures:
-            bug_report.write(folder, case)
+        bug_report.write(folder, case)
 
 
 def run(case: Case, out: Path, *, cause: str = "auto") -> Path:
