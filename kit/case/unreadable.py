@@ -9,7 +9,7 @@ from typing import Any, Final
 import attrs
 
 from kit.case.case import Case
-from kit.evidence.files import open_readonly
+from kit.evidence.files import beginning
 from kit.i18n import labels
 
 SAYS: Final = labels("case")["unreadable"]
@@ -57,8 +57,7 @@ def of(case: Case) -> list[Damage]:
 def _one_line(case: Case) -> Iterator[tuple[str, str]]:
     """Yield the downloads of logs that are one line of JSON, and where their entries stand in it: they are not read."""
     for item in case.unzoned.of_kind("text", replicas=False):
-        with open_readonly(item.path) as stream:
-            head = stream.read(HEAD).strip()
+        head = beginning(item.path, HEAD).strip()
         if b"\n" not in head and (known := DOWNLOAD.match(head)):
             yield item.file, ".hits.hits[]" if known["hits"] else ".[]"
 
