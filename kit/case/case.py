@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import attrs
 import pyarrow as pa
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from kit.case import tables
 from kit.case.options import Options, instant, window
@@ -283,8 +284,6 @@ class Case:
 
     def bronze(self, name: str) -> DataFrame:
         """Return one of `BRONZE`, read from the workspace; it is written there first if absent."""
-        from pyspark.sql.pandas.types import from_arrow_schema
-
         if name == "files":
             items = sorted(self.inventory.items, key=lambda item: item.file)
             listed = [{name: getattr(item, name, None) for name in tables.FILES.names} for item in items]

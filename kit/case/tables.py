@@ -20,6 +20,7 @@ import pyarrow as pa
 from kit.evidence.files import Damaged, Refused, Unread, beginning, notes, refusal
 from kit.formats.commitlog import schema
 from kit.formats.logs import source_code, thread_dumps
+from kit.formats.logs.schema import Options
 from kit.formats.printed_times import NANO_FIRST_MS, NANO_LAST_MS, converter, datetime_of
 from kit.formats.tables import business_tables as rows
 from kit.formats.tables import configs, metrics, mqadmin
@@ -98,8 +99,6 @@ def _may_dump(inventory: Inventory) -> tuple[Item, ...]:
 
 @cache
 def specs() -> dict[str, Spec]:
-    from kit.formats.logs.schema import Options
-
     copies_too = _of(*STORES, replicas=True)
     commitlog, logs = (partial(Spec, source=kind) for kind in (sources.CommitLogDataSource, sources.LogDataSource))
     mqadmin, tools = (partial(Inventory.of_outputs, kind=kind) for kind in ("mqadmin", "metrics"))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pandas as pd
+import pyspark  # from `pyspark-client` or `pyspark`
 
 import kit
 from kit.analysis import noise
@@ -159,9 +160,8 @@ def manifest(
     findings: Mapping[str, Any], options: Mapping[str, Any], executed: Iterable[Path] = (), notes: Path | None = None
 ) -> dict[str, Any]:
     """Return inputs with SHA-256, options, versions, hashes of notebooks and notes; the engine is in run.json."""
-    import pyspark  # from `pyspark-client` or `pyspark`
-
     columns = ("file", "kind", "bytes", "sha256")
+    libraries = {name: metadata.version(name) for name in LIBRARIES}
     content: dict[str, Any] = {
         "schema": 1,
         "kit_version": findings["kit_version"],
@@ -169,11 +169,7 @@ def manifest(
         "inputs": [{name: file.get(name) for name in columns} for file in findings["evidence"]["files"]],
         "not_recognised": findings["evidence"]["not_recognised"],
         "options": json.loads(json.dumps(options, sort_keys=True, default=str)),
-        "versions": {
-            "python": platform.python_version(),
-            **{name: metadata.version(name) for name in LIBRARIES},
-            "pyspark": pyspark.__version__,
-        },
+        "versions": {"python": platform.python_version(), **libraries, "pyspark": pyspark.__version__},
         "notebooks": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in executed},
         "findings_sha256": digest(findings),
     }
