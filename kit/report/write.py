@@ -38,9 +38,8 @@ def csv(frame: pd.DataFrame, path: Path) -> None:
     """Write a small frame as CSV that a spreadsheet does not execute."""
     path.parent.mkdir(parents=True, exist_ok=True)
     whole = {name: "Int64" for name in frame.select_dtypes("float") if _counts(frame[name])}
-    frame.map(harmless).astype(whole).rename(columns=harmless).to_csv(
-        path, index=False, lineterminator="\n", date_format="%Y-%m-%dT%H:%M:%S.%fZ"
-    )
+    safe = frame.map(harmless).astype(whole).rename(columns=harmless)
+    safe.to_csv(path, index=False, lineterminator="\n", date_format="%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def _counts(column: "pd.Series[float]") -> bool:
