@@ -44,7 +44,7 @@ def watch(paths: tuple[Path, ...], lang: Lang, **chosen: Any) -> None:
       rmq-kit watch /data/rocketmq --alerts alerts.jsonl --prometheus 9105
       rmq-kit watch /data/rocketmq --once --state /var/lib/rmq-kit-watch || page-somebody
     """
-    from kit.watch import run
+    from kit.watch import outlets, run
     from kit.watch.episodes import RANK
 
     folder = chosen["state"] or run.default(paths)
@@ -58,7 +58,10 @@ def watch(paths: tuple[Path, ...], lang: Lang, **chosen: Any) -> None:
     run.begin()
     with contextlib.suppress(KeyboardInterrupt), run.alone(folder, lang):
         watching = _watch(paths, folder, lang, chosen)
-        sender = run.Sender(watching, folder, _outlets(watching, chosen), complain)
+        listeners: list[Any] = [outlets.lines(chosen["alerts"])] if chosen["alerts"] else []
+        if into := chosen["capture"]:
+            listeners.append(lambda alert: alert["state"] == "raised" and outlets.capture(watching, alert["id"], into))
+        sender = run.Sender(watching, folder, listeners, complain)
         if chosen["prometheus"]:
             _metrics(sender, chosen["prometheus"])
         run.forever(sender, run.showing(watching, lang), chosen["every"], once=chosen["once"])
@@ -77,23 +80,10 @@ def _watch(paths: tuple[Path, ...], folder: Path, lang: Lang, chosen: dict[str, 
         since = instant(chosen["since"])
         for named in ("tz_broker", "tz_app"):
             tzinfo(chosen[named])
-        zones = zone(chosen["tz_broker"]), zone(chosen["tz_app"])
-    return Watch(
-        [path.resolve() for path in paths],
-        run.load(folder, complain, lang),
-        since.timestamp() if since else math.inf,
-        lang,
-        options=Options(*zones, events=True),
-    )
-
-
-def _outlets(watching: Any, chosen: dict[str, Any]) -> list[Any]:
-    from kit.watch import outlets
-
-    every: list[Any] = [outlets.lines(chosen["alerts"])] if chosen["alerts"] else []
-    if folder := chosen["capture"]:
-        every.append(lambda alert: alert["state"] == "raised" and outlets.capture(watching, alert["id"], folder))
-    return every
+        options = Options(zone(chosen["tz_broker"]), zone(chosen["tz_app"]), events=True)
+    begins = since.timestamp() if since else math.inf
+    state = run.load(folder, complain, lang)
+    return Watch([path.resolve() for path in paths], state, begins, lang, options=options)
 
 
 def _metrics(sender: Any, target: str) -> None:
