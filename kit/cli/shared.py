@@ -143,15 +143,13 @@ OPTIONS: Final = {
     "--remote": (None, "Spark Connect URL"),
 }
 """Options of every command on evidence: the variable of the environment that declares it, what it is."""
-LANGUAGE: Final[dict[str, Any]] = {
-    "type": click.Choice(["en", "zh"]), "default": "en", "show_default": True, "envvar": "RMQ_KIT_LANG",
-    "help": "language of the sentences", "is_eager": True, "callback": lambda ctx, _, lang: ctx.meta.setdefault("lang", lang),
-}  # fmt: skip
-CACHE: Final[dict[str, Any]] = {
-    "type": PATH, "envvar": "RMQ_KIT_WORKSPACE", "help": "folder of the cache (default: the user's cache folder)",
-}  # fmt: skip
-in_language = click.option("--lang", **LANGUAGE)
-at_workspace = click.option("--workspace", **CACHE)
+in_language = click.option(
+    "--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True, envvar="RMQ_KIT_LANG", is_eager=True,
+    help="language of the sentences", callback=lambda ctx, _, lang: ctx.meta.setdefault("lang", lang),
+)  # fmt: skip
+at_workspace = click.option(
+    "--workspace", type=PATH, envvar="RMQ_KIT_WORKSPACE", help="folder of the cache (default: the user's cache folder)"
+)
 
 
 class OnEvidence(click.Command):
@@ -159,10 +157,11 @@ class OnEvidence(click.Command):
 
     def __init__(self, name: str, *, params: list[click.Parameter], pasted: bool = False, **about: Any) -> None:
         path = click.Argument(["evidence"], type=Evidence(pasted=pasted))
-        common = [click.Option(["--lang"], **LANGUAGE), click.Option(["--workspace"], **CACHE)]
+        super().__init__(name, params=[path, *params], **about)
+        in_language(self)
+        at_workspace(self)
         for option, (variable, text) in OPTIONS.items():
-            common.append(click.Option([option], envvar=variable, help=text, multiple=option == "--rows"))
-        super().__init__(name, params=[path, *params, *common], **about)
+            click.option(option, envvar=variable, help=text, multiple=option == "--rows")(self)
 
 
 def exported(command: Callable[..., Any]) -> Callable[..., Any]:
