@@ -278,8 +278,7 @@ def outside(evidence: Path | str, out: Path | None, refusal: T = TEXTS["out_insi
     """Refuse to write into the evidence."""
     if out is None or isinstance(evidence, str) or str(out) == STDIO:
         return
-    here, there = evidence.resolve(), out.resolve()
-    if here == there or here in there.parents:
+    if out.resolve().is_relative_to(evidence.resolve()):
         raise Refusal(refusal.say(path=out))
 
 

@@ -69,10 +69,10 @@ def default_base() -> Path:
 def base(workspace: Path | str | None, evidence: Path) -> Path:
     """Return the parent folder of all workspaces. Raise `WorkspaceInside` if it is the evidence or below it."""
     chosen = Path(workspace) if workspace is not None else default_base()
-    here, there = evidence.resolve(), chosen.resolve()
-    if there == here or here in there.parents:
+    root = chosen.resolve()
+    if root.is_relative_to(evidence.resolve()):
         raise WorkspaceInside(str(chosen))
-    return there
+    return root
 
 
 @cache
