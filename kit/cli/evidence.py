@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -9,12 +10,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+import kit
 from kit.cli import shared
+from kit.evidence import disk
+from kit.evidence.workspace import WorkspaceInside
 from kit.i18n import Lang, labels
 
 if TYPE_CHECKING:
     from kit.case.case import Case
-
 
 TEXTS: Final = labels("cli")["evidence"]
 
@@ -33,9 +36,7 @@ def triage(
     if first and str(json_file) != shared.STDIO:
         click.echo(first + "\n")
     # Only now: these imports take longer than a paste takes to be explained.
-    import kit
     from kit.case import bug_report, output
-    from kit.evidence import disk
 
     case = shared.open_case(evidence, out, **chosen)
     shared.read_ahead(case)
@@ -82,8 +83,6 @@ def _first_answer(evidence: Path | str, lang: Lang) -> str:
 @click.option("--redact", is_flag=True, help="replace hosts, keys, bodies, groups and paths by stable pseudonyms")
 def report(evidence: Path, out: Path, cause: str, opens: bool, redact: bool, **chosen: Any) -> None:
     """Write the offline report."""
-    import json
-
     from kit import causes
     from kit.report import terminal
     from kit.rocketmq.catalogue import PROBLEMS
@@ -150,7 +149,6 @@ def trace(evidence: Path, ids: tuple[str, ...], json_file: Path | None, **chosen
 
     Several ids give one line each; `-` reads ids from standard input, one per line.
     """
-    import kit
     from kit.report import console
 
     shared.outside(evidence, json_file)
@@ -237,7 +235,6 @@ def doctor(evidence: Path, broker: str | None, json_file: Path | None, **chosen:
 @click.option("--notes", type=shared.PATH, help="YAML file with the team's notes; if absent, an example is written")
 def postmortem(evidence: Path, out: Path, notes: Path | None, **chosen: Any) -> None:
     """Write the blameless postmortem: timeline, causes, impact, the team's notes and actions."""
-    from kit.evidence.workspace import WorkspaceInside
     from kit.notebook import postmortem as team
     from kit.report import build
 

@@ -9,6 +9,8 @@ import click
 
 from kit.cli import BUG, INTERRUPTED, evidence, lab, offline, watch
 from kit.cli.shared import Refusal, declared, leave, message_of, note, spoken
+from kit.evidence import disk
+from kit.evidence import workspace as ws
 from kit.i18n import labels, printable
 
 PLACES = (
@@ -61,8 +63,6 @@ GROUPS: Final = {
 def refused(error: Exception, ctx: click.Context) -> str | None:
     """Return the line for an error that a user can fix (no Java, a full disk, …), else None."""
     from kit.case.output import OutputRefused
-    from kit.evidence import disk
-    from kit.evidence import workspace as ws
     from kit.spark.sessions import JavaMissing
 
     if isinstance(error, (JavaMissing, OutputRefused, ws.WorkspaceUnusable)):
@@ -84,8 +84,6 @@ def refused(error: Exception, ctx: click.Context) -> str | None:
 def bug(error: Exception, ctx: click.Context) -> str:
     """Write bug-report.txt; return the line that names it."""
     from kit.case import bug_report, output
-    from kit.evidence import disk
-    from kit.evidence import workspace as ws
     from kit.evidence.failure import Failure
 
     case, out = ctx.meta.get("case"), ctx.meta.get("out")

@@ -3,12 +3,14 @@
 import errno
 import re
 import sys
+import time
 from pathlib import Path
 from typing import IO, Any, Final
 
 import click
 
 from kit.cli import shared
+from kit.evidence import workspace as ws
 from kit.i18n import Lang, labels, printable
 
 TEXTS: Final = labels("cli")["offline"]
@@ -125,11 +127,7 @@ def workspace() -> None:
 @shared.at_workspace
 def list_(workspace: Path | None) -> None:
     """List every workspace: bytes, hours since it was used, evidence."""
-    import time
-
-    from kit.evidence.workspace import every_workspace
-
-    for one in every_workspace(workspace):
+    for one in ws.every_workspace(workspace):
         click.echo(f"{one['bytes']:>15,}  {(time.time() - one['used']) / 3600:8.1f} h  {printable(one['evidence'])}")
 
 
@@ -138,8 +136,6 @@ def list_(workspace: Path | None) -> None:
 @shared.in_language
 def clean_(workspace: Path | None, lang: Lang) -> None:
     """Remove every workspace and all unpacked files, except those in use and files that are not the kit's."""
-    from kit.evidence import workspace as ws
-
     click.echo(TEXTS["freed"].say(bytes=ws.clean(workspace)).render(lang))
     if left := ws.every_workspace(workspace):
         shared.note(TEXTS["in_use"].say(n=len(left)))

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import click
 
 from kit.cli import BUG, CONDITION, DAMAGED, NOTHING_MATCHES
+from kit.evidence import disk
+from kit.evidence import workspace as ws
 from kit.evidence.remote import is_remote
 from kit.i18n import Filled, Lang, Sentence, T, labels, printable, rendered
 from kit.interrupts import Interrupts
@@ -185,8 +187,6 @@ def say(text: Any, *, err: bool = False) -> None:
 
 def answer(text: Any, value: Any, json_file: Path | None) -> None:
     """Print the text for people, and write the value for programs where it is wanted."""
-    from kit.evidence import disk
-
     if str(json_file) == STDIO:
         say(json.dumps(value, ensure_ascii=False, indent=1))
         return
@@ -210,7 +210,6 @@ def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> "
     import kit
     from kit.case import output
     from kit.case.progress import Progress
-    from kit.evidence import workspace as ws
 
     meta = click.get_current_context().meta
     meta.update(out=out, workspace=chosen.get("workspace"))
