@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 import attrs
-import msgspec
 
 from kit import data
 from kit.i18n import T
@@ -116,24 +115,24 @@ def misfit(name: str, text: str) -> bool:
 
 
 class Conflict(data.Row, frozen=True, kw_only=True):
-    """Settings that contradict each other or cannot work: which (those of `when` if no `names` are given), `when`, the
-    effect, what to set; `cause`: slug of the cause it leads to, "" for none.
+    """Settings that contradict each other or cannot work: `when`, the effect, what to set; `given`: which settings,
+    where not all of those in `when`; `cause`: slug of the cause it leads to, "" for none.
 
     All conditions of `when` hold: `A > B` (and >=, <, <=) of numbers, settings and their products, `A is VALUE`, `A is
     set` (not left to the release's default), `version >= RELEASE`; ` or ` between two of them.
     """
 
     slug: str
-    names: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
     when: tuple[str, ...]
     cause: str = ""
     becomes: T
     instead: T
 
-    def __post_init__(self) -> None:
-        if not self.names:
-            names = dict.fromkeys(name for name in re.findall(r"\w+", " ".join(self.when)) if name in PARAMETERS)
-            msgspec.structs.force_setattr(self, "names", tuple(names))
+    @property
+    def names(self) -> tuple[str, ...]:
+        words = re.findall(r"\w+", " ".join(self.when))
+        return self.given or tuple(dict.fromkeys(word for word in words if word in PARAMETERS))
 
 
 CONFLICTS: Final = data.read("rocketmq/facts/conflicts.yaml", tuple[Conflict, ...])
