@@ -118,7 +118,8 @@ def observe(facts: Facts) -> Observed:
     observed.proposed = ["resend", *["lost"] * bool(ledger.lost), *fixes, *["limits"] * spared] if refused else ()
     if happened:
         observed.actors, observed.window = attempts.brokers(facts), busy.window(facts)
-        observed.window_of = {*ledger.failed["file"].dropna(), *(ref.file for each in quotes.values() for ref in each)}
+        quoted = (ref.file for each in quotes.values() for ref in each)
+        observed.window_of = {*ledger.failed["file"].dropna(), *quoted}
         unstored = ledger.failed[ledger.failed["originals"] == 0].drop(columns=["originals", "brokers", "identity"])
         observed.tables = {"lost": unstored, "duplicated": ledger.duplicated}
         observed.moments = _moments(ledger, stalls)

@@ -190,7 +190,7 @@ def unwrapped(text: bytes, starts: np.ndarray, ends: np.ndarray, files: Files) -
     if text.startswith(b"[{"):  # Grafana downloads all entries in one line: `jq -c '.[]'` writes one a line
         plain[0] = b""
     objects = np.flatnonzero((ends - starts > 12) & (buf[np.minimum(starts, buf.size - 1)] == ord("{")))
-    plain |= _held({i: text[starts[i] : ends[i]] for i in objects.tolist()}, files)
+    plain |= _of_objects({i: text[starts[i] : ends[i]] for i in objects.tolist()}, files)
     if not plain:
         return text, starts, ends
     lines = ranges(text, starts, ends).to_pylist()
@@ -219,7 +219,7 @@ def _decoded(raw: bytes) -> Any:
     return None
 
 
-def _held(objects: Mapping[int, bytes], files: Files) -> dict[int, bytes]:
+def _of_objects(objects: Mapping[int, bytes], files: Files) -> dict[int, bytes]:
     """Return the line that each of these JSON objects holds, by the number of its line; without those that hold none."""
     entries = {i: line for i, raw in objects.items() if (line := _of_object(raw)) is not None}
     collected = {i: line[0] for i, line in entries.items() if isinstance(line, tuple)}
