@@ -29,7 +29,8 @@ from kit.watch.loop import Watch, WatchState
 from kit.watch.outlets import Outlet
 
 NICE: Final = 10
-TEXTS: Final = labels("case")["output"] | labels("watch")["run"]
+TEXTS: Final = labels("watch")["run"]
+UNWRITABLE: Final = labels("case")["output"]["unwritable"]
 MOST_LATE: Final = 1000
 """Most alerts kept for an outlet that cannot take them."""
 AT_ONCE: Final = 1000
@@ -118,7 +119,7 @@ class Sender:
         try:
             act(*given, **more)
         except OSError as error:
-            why = TEXTS["unwritable"].say(path=str(error.filename or self.folder), why=error.strerror or str(error))
+            why = UNWRITABLE.say(path=str(error.filename or self.folder), why=error.strerror or str(error))
             if (text := why.render(self.watch.lang)) not in self._named:
                 self._named.add(text)
                 self.complain(text)
@@ -141,7 +142,8 @@ def forever(sender: Sender, show: Callable[[list[dict[str, Any]]], None], every:
 
 # --- what it prints ---------------------------------------------------------------------------------------------------
 
-VIEW: Final = labels("case")["unreadable"] | labels("watch")["view"]
+VIEW: Final = labels("watch")["view"]
+NOT_READ: Final = labels("case")["unreadable"]["not_read"]
 PRINT_EVERY: Final = 10.0
 """Seconds between two lines of figures."""
 COMMONEST: Final = 8
@@ -178,7 +180,7 @@ def showing(watch: Watch, lang: Lang) -> Callable[[list[dict[str, Any]]], None]:
         nonlocal printed
         unread = {name: why for name, why in watch.figures.unread.items() if name not in named}
         named.update(unread)
-        texts = [VIEW["not_read"].say(file=name, why=why.say(lang)).render(lang) for name, why in unread.items()]
+        texts = [NOT_READ.say(file=name, why=why.say(lang)).render(lang) for name, why in unread.items()]
         texts += [alert_line(alert, lang) for alert in alerts]
         if watch.clock() - printed >= PRINT_EVERY:
             printed = watch.clock()
