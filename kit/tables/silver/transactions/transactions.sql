@@ -27,11 +27,20 @@ with brokers as (
     select p.*, row_number() over (partition by p.broker, p.half_queue_offset order by p.store_timestamp nulls last, p.physical_offset, p.number) as nth
     from named_by_ops n join placed_ops p on n.n > 1 and n.broker = p.broker and n.half_queue_offset = p.half_queue_offset
   ) where nth = 1
+), gaps as (
+  -- A commit may lie in one of those that begin before the op record: if the latest end of these follows the half record.
+  select coalesce(unix_millis(after), -9223372036854775808) as begin, lead(unix_millis(after)) over (order by after nulls first, start) as next,
+    max(coalesce(unix_millis(before), 9223372036854775807)) over (order by after nulls first, start rows unbounded preceding) as latest
+  from stretches
+), dated_ops as (
+  -- Here, where a row is short: a join by ranges copies every row.
+  select o.*, g.latest from first_ops o
+  left join gaps g on g.begin <= unix_millis(o.store_timestamp) + 1 and (g.next is null or g.next > unix_millis(o.store_timestamp) + 1)
 ), ended as (
-  select r.*, b.number, o.store_timestamp as op_time, o.physical_offset as op_offset, o.number as op_number,
+  select r.*, b.number, o.store_timestamp as op_time, o.physical_offset as op_offset, o.number as op_number, o.latest,
     case when half and not renewed then 'original' when half then 'renewed' when commits then 'commit' when discarded then 'discard' end as kind
   from transaction_records r left join brokers b on b.file = r.file
-  left join first_ops o on r.half and o.half_queue_offset = r.queue_offset and o.broker = coalesce(b.broker, '')
+  left join dated_ops o on r.half and o.half_queue_offset = r.queue_offset and o.broker = coalesce(b.broker, '')
 ), several as (
   -- Only records of the few messages that have two of a kind need an order, and only those of a kind: a message may have leaked a million times.
   select id from transaction_records group by id having count_if(half) > 1 or count_if(commits) > 1 or count_if(discarded) > 1
@@ -63,6 +72,7 @@ with brokers as (
     count_if(half) as half_records, max(case when half then checks end) as check_times,
     max(case when by_op = 1 then op_time end) as op_time, max(case when by_op = 1 then op_offset end) as op_offset,
     max(case when by_op = 1 and op_offset is not null then physical_offset end) as op_half, max(case when by_op = 1 then op_number end) as op_number,
+    max(case when by_op = 1 then latest end) as latest,
     count(op_offset) as ops, count_if(commits) as commits,
     max(case when commits and nth = 1 then store_timestamp end) as commit_time, max(case when commits and nth = 1 then physical_offset end) as commit_offset,
     max(case when commits and nth = 1 then number end) as commit_number,
@@ -84,11 +94,6 @@ with brokers as (
   select distinct h.id from transaction_records h join events e on e.event = 'check-discard' and e.value_msg_id = h.offset_msg_id
   cross join discards_stored d
   where h.half and not d.kept
-), gaps as (
-  -- A commit may lie in one of those that begin before the op record: if the latest end of these follows the half record.
-  select coalesce(unix_millis(after), -9223372036854775808) as begin, lead(unix_millis(after)) over (order by after nulls first, start) as next,
-    max(coalesce(unix_millis(before), 9223372036854775807)) over (order by after nulls first, start rows unbounded preceding) as latest
-  from stretches
 ), with_rows as (
   select k.id from (
     select t.id, explode(split(t.keys, '\\s+')) as key, c.cluster from transaction_records t left join file_clusters c on c.file = t.file
@@ -105,13 +110,12 @@ select m.id, uniq_key, keys, topic, producer_group, born_host, half_time, half_o
   coalesce(coalesce(m.half_offset, -1) <> m.named_first or coalesce(m.half_offset, -1) <> m.named_last, false) as of_copy,
   discard_time, discard_offset, discard_of.file as discard_file, dead, reconsumed, cluster, immune, b.id is not null as with_row,
   case when m.half_offset is null then null when m.commits > 0 or m.waiting or d.id is not null then 'committed'
-    when m.ops > 0 and coalesce(g.latest < unix_millis(m.half_time) - 1, true) then 'rolled_back'
+    when m.ops > 0 and coalesce(m.latest < unix_millis(m.half_time) - 1, true) then 'rolled_back'
     when m.discard_offset is not null or l.id is not null then 'discarded' else 'pending' end as state
 from per_message m
 left join damaged d on d.id = m.id
 left join logged l on l.id = m.id
 left join with_rows b on b.id = m.id
-left join gaps g on g.begin <= unix_millis(m.op_time) + 1 and (g.next is null or g.next > unix_millis(m.op_time) + 1)
 left join files half_of on half_of.number = m.half_number
 left join files last_of on last_of.number = m.last_number
 left join files op_of on op_of.number = m.op_number
