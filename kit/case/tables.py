@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from kit.evidence import disk
 from kit.evidence.files import Damaged, Refused, Unread, beginning, notes, refusal
@@ -32,7 +30,7 @@ from kit.inventory.inventory import Inventory
 from kit.inventory.model import STORES, TEXTS, Item
 from kit.inventory.zones import Zones
 from kit.rocketmq import names
-from kit.spark import embedded, sources
+from kit.spark import embedded, parquet, sources
 from kit.tables import frames
 
 if TYPE_CHECKING:
@@ -112,7 +110,7 @@ def specs() -> dict[str, Spec]:
         "traces": Spec(columns_of("traces"), _of(*STORES), "time", source=sources.TraceDataSource),
         "consumequeue": Spec(columns_of("consumequeue"), _of("consumequeue"), source=sources.ConsumeQueueDataSource),
         "index": Spec(columns_of("index"), _of("index"), "timestamp", source=sources.IndexDataSource),
-        "logs": logs(Options(events=True).schema, _of(*TEXTS), "ts", zoned=True, options={"events": "true"}),
+        "logs": logs(Options(events=True).schema, _of(*TEXTS), "ts", zoned=True, options={"events": "true"}, apart="known"),
         "config_files": Spec(columns_of("config_files"), _config_files),
         "offsets": Spec(columns_of("offsets"), _with_offsets, "time", dated=True),
         "rows": Spec(columns_of("rows"), _of("rows"), "time", zoned=True),
@@ -196,23 +194,10 @@ def _outputs(item: Item, zone: Callable[[int], int]) -> Iterator[dict[str, Any]]
 
 PART: Final = "part=p"
 """How the folder of a part begins: Spark's own form for a column that tells parts apart."""
-GROUP_ROWS: Final = 131_072
-GROUP_BYTES: Final = 64 << 20
-"""A row group of a part ends behind so many rows or bytes of Arrow."""
-GROUP_LEAST: Final = 4096
-"""Fewer rows have no row group of their own."""
-LOOKED_UP: Final = ("file", "physical_offset", "store_timestamp", "stage", "original", "topic", "property_TRAN_MSG", "ts")
-"""Columns of which row groups say the least and the greatest value, by which queries leave groups out."""
-DICTIONARY: Final = 128 << 10
-"""Ids do not repeat, so a dictionary of them saves nothing: it is given up at so many bytes."""
 
 
 def write(spark: SparkSession, table: str, parts: Mapping[str, Read], folder: Path) -> None:
-    """Write parts of a table into a folder as Parquet, by one query of the session: each by the task that reads it.
-
-    Rows that the engine writes are decoded for it, copied, and coded again: on the embedded engine 2 GB of records took
-    1.7 times as much processor time, and Apache Spark takes each row apart besides.
-    """
+    """Write parts of a table into a folder as Parquet, by one query of the session: each by the task that reads it."""
     shared_out = specs()[table].source is not None and not embedded.runs()
     tasks = len(parts) if shared_out else min(len(parts), MOST_TASKS)
     numbers = spark.createDataFrame([(number,) for number in range(len(parts))], "task int").repartition(tasks)
@@ -230,45 +215,8 @@ def _written(
         name, read = parts[number]
         (folder / name).mkdir(exist_ok=True)
         with disk.replacing(folder / name / "rows.parquet") as path:
-            _write_part(path, spec.schema, spec.apart, _fitting(read(), spec.schema, Unread(str(folder))))
+            parquet.write(path, spec.schema, _fitting(read(), spec.schema, Unread(str(folder))), spec.apart)
         yield pa.RecordBatch.from_pydict({"part": [name]})
-
-
-def _write_part(path: Path, schema: pa.Schema, apart: str | None, batches: Iterator[pa.RecordBatch]) -> None:
-    """Write batches as one Parquet file; columns that come dictionary-coded are written as they are."""
-    first = next(batches, None)
-    schema = schema if first is None else first.schema
-    looked_up = [name for name in LOOKED_UP if name in schema.names]
-    with pq.ParquetWriter(
-        path, schema, store_schema=False, write_statistics=looked_up, dictionary_pagesize_limit=DICTIONARY
-    ) as file:
-        for group in _row_groups(() if first is None else chain([first], batches), apart):
-            table = pa.Table.from_batches([each.cast(schema) for each in group])
-            file.write_table(table.unify_dictionaries(), GROUP_ROWS)
-
-
-def _row_groups(batches: Iterable[pa.RecordBatch], apart: str | None) -> Iterator[list[pa.RecordBatch]]:
-    """Yield what becomes a row group, with one value of column `apart` each; only what is too little shares one."""
-    waiting: dict[str | None, list[pa.RecordBatch]] = {}
-    for batch in batches:
-        for value, rows in _runs(batch, apart) if apart else [(None, batch)]:
-            group = waiting.setdefault(value, [])
-            group.append(rows)
-            if sum(map(len, group)) >= GROUP_ROWS or sum(each.nbytes for each in group) >= GROUP_BYTES:
-                yield waiting.pop(value)
-    few = [rows for group in waiting.values() if sum(map(len, group)) < GROUP_LEAST for rows in group]
-    yield from (group for group in waiting.values() if sum(map(len, group)) >= GROUP_LEAST)
-    if few:
-        yield few
-
-
-def _runs(batch: pa.RecordBatch, column: str) -> Iterator[tuple[str | None, pa.RecordBatch]]:
-    """Yield the stretches of rows with one value of a dictionary-coded column, and the value."""
-    coded, start = batch.column(column), 0
-    runs = pc.run_end_encode(coded.indices)
-    for end, code in zip(runs.run_ends.to_pylist(), runs.values.to_pylist(), strict=True):
-        yield None if code is None else coded.dictionary[code].as_py(), batch.slice(start, end - start)
-        start = end
 
 
 def _fitting(batches: Iterable[pa.RecordBatch], schema: pa.Schema, unread: Unread) -> Iterator[pa.RecordBatch]:
@@ -310,7 +258,7 @@ def changed(items: Iterable[Item], unread: Unread) -> None:
 
 # --- as queries see them ----------------------------------------------------------------------------------------------
 
-HIDDEN: Final = ("events", "offset")
+HIDDEN: Final = ("events", "known", "offset")
 """Columns of `entries` that `logs` does not show."""
 FILES: Final = frames.schema(
     "file string, number int, kind string, source string, bytes bigint, base bigint, first timestamp, last timestamp, "

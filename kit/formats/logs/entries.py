@@ -44,6 +44,7 @@ _GMT8: Final = 480
 HALF_AN_HOUR: Final = 1_800_000
 _ALL_SLUGS: Final = pa.array(SLUGS, pa.string())
 _EVENTS: Final = pa.array(catalogue.SLUGS, pa.string())
+_KNOWN: Final = pa.array([*catalogue.SLUGS, "*"], pa.string())
 _UNKNOWN, _MQADMIN = SLUGS.index("unknown"), SLUGS.index("mqadmin")
 # Of each row, and at the end (index -1) of lines without a layout:
 _SLUG: Final = np.array([*(SLUGS.index(row.layout) for row in LAYOUTS), _UNKNOWN], np.int32)
@@ -251,6 +252,11 @@ def _batch(window: _Window, chosen: slice, line: int, piece: Piece, options: Opt
         entry, event = entry[is_one], event[is_one]
         counts = np.append(0, np.cumsum(np.bincount(entry, minlength=heads.size))).astype(np.int32)
         columns.append(pa.ListArray.from_arrays(pa.array(counts), _EVENTS.take(pa.array(event))))
+        several = np.diff(counts)
+        known = np.zeros(heads.size, np.int32)
+        known[several == 1] = event[counts[:-1][several == 1]]
+        known[several > 1] = len(_EVENTS)
+        columns.append(pa.DictionaryArray.from_arrays(pa.array(known, mask=several == 0), _KNOWN))
         columns.append(pa.array(window.origins[heads], pa.int64()))
     return pa.RecordBatch.from_arrays(columns, names=options.schema.names)
 

@@ -25,7 +25,7 @@ COLUMNS: Final = (
 
 
 def query(spark: SparkSession) -> DataFrame:
-    known = spark.table("all_entries").where("size(events) > 0").select(*PLACE, "message", "trace", "events")
+    known = spark.table("all_entries").where("known is not null").select(*PLACE, "message", "trace", "events")
     return known.mapInArrow(extract, COLUMNS)
 
 

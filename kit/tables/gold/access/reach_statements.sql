@@ -7,13 +7,15 @@
 -- which no broker has to advertise (client/impl/MQAdminImpl.viewMessage); of an id that is none that is no address at all.
 with asked as (
   select distinct file, line from entries
-  where (array_contains(events, 'client-connect-failed') or array_contains(events, 'client-connect')) and (
+  where known in ('client-connect-failed', 'client-connect', '*') and (array_contains(events, 'client-connect-failed') or array_contains(events, 'client-connect')) and (
     concat_ws(' ', message, trace) like '%RouteInfoFromNameServer%' or concat_ws(' ', message, trace) like '%BrokerOuterAPI.registerBroker%'
     or concat_ws(' ', message, trace) like '%MQClientAPIImpl.getBrokerClusterInfo%'
   )
 ), looked_up as (
   select distinct c.file, c.line
-  from events c join entries e on c.file = e.file and e.line between c.line - 8 and c.line + 8
+  from events c join (
+    select * from entries where known in ('lookup-failed', '*') or coalesce(source, 'text') in ('mqadmin', 'text')
+  ) e on c.file = e.file and e.line between c.line - 8 and c.line + 8
   where c.event = 'client-connect-failed' and (
     array_contains(e.events, 'lookup-failed') and (concat_ws(' ', e.message, e.trace) like '%.viewMessage(%' or e.message like '%QueryMsgByIdSubCommand%')
     or coalesce(e.source, 'text') in ('mqadmin', 'text') and concat_ws(' ', e.message, e.trace) like '%org.apache.rocketmq.tools.command.%')

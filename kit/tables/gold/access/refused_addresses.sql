@@ -4,7 +4,10 @@ with named as (
   select ts, coalesce(
     nullif(regexp_extract(text, '(?:connect to <?|remote host\\[|dial tcp |refused: [^ /]*/?)([^\\s/>]+?:[0-9]{1,5})', 1), ''),
     nullif(regexp_extract(text, '(?:[0-9]{1,3}[.]){3}[0-9]{1,3}:[0-9]{1,5}', 0), '')) as address
-  from (select ts, concat_ws(' ', message, trace) as text from entries where array_contains(events, 'problem:connection-refused'))
+  from (
+    select ts, concat_ws(' ', message, trace) as text
+    from entries where known in ('problem:connection-refused', '*') and array_contains(events, 'problem:connection-refused')
+  )
 )
 select address, count(*) as n, min(ts) as first, max(ts) as last
 from named group by address

@@ -28,10 +28,10 @@ with marked as (
   select m.*, coalesce(r.pull, false) as pull, e.lines, e.ts, e.source, e.thread, e.logger, e.layout, e.message, concat_ws(chr(10), coalesce(e.message, ''), e.trace) as text
   from marked m join (
     -- So few entries reach the join, each with its text.
-    select * from entries where arrays_overlap(events, array(
+    select * from entries where known in (
       'send-attempt-failed', 'send-attempt-message', 'flow-control', 'client-wait-timeout', 'client-call-timeout', 'client-async-timeout',
       'broker-exception', 'client-exception', 'client-connect-failed', 'client-send-request-failed', 'client-too-many-requests',
-      'map-file-failed', 'service-not-available', 'replicas-not-enough', 'send-given-up', 'no-permission'))
+      'map-file-failed', 'service-not-available', 'replicas-not-enough', 'send-given-up', 'no-permission', '*')
   ) e on e.file = m.file and e.line = m.line left join refused_requests r on r.file = m.file and r.line = m.line
 ), roles as (
   select *, contains(text, 'DefaultMQProducerImpl.send') as from_send,

@@ -6,7 +6,7 @@ with printed as (
   select file, line, ts, message like '%REAL_TOPIC=RMQ_SYS_TRANS_HALF_TOPIC%' as leaked,
     timestamp_millis(try_cast(regexp_extract(message, 'bornTimestamp=([0-9]{13})', 1) as bigint)) as born,
     nullif(upper(regexp_extract(message, '[{ ]UNIQ_KEY=([0-9A-Fa-f]{32,56})', 1)), '') as uniq_key
-  from entries where array_contains(events, 'check-discard')
+  from entries where known in ('check-discard', '*') and array_contains(events, 'check-discard')
 ), by_message as (
   select leaked, uniq_key, count(*) as lines, min(born) as born, min(ts) as first, max(ts) as last, min(struct(ts is null as undated, ts, file, line)) as place
   from printed group by leaked, uniq_key

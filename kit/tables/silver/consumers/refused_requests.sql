@@ -9,6 +9,7 @@ with refused as (
       or array_contains(events, 'client-async-timeout') as late,
     concat_ws('\n', message, trace) as text
   from entries
+  where known in ('flow-control', 'thread-pool-busy', 'client-wait-timeout', 'client-call-timeout', 'client-async-timeout', '*')
 )
 select file, source, line, ts, message, trace, busy, late,
   not contains(text, 'DefaultMQProducerImpl.send') and (
