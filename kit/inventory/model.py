@@ -1,6 +1,7 @@
 """One file of the evidence, for everything after the inventory; a reference: the line or record that supports a claim."""
 
 import datetime as dt
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ MAX_TEXT: Final = 2000
 """Most characters of a quoted line: a reference points to the line and does not replace it."""
 
 
+@lru_cache(maxsize=4096)
 def folder_of(file: str) -> str:
     """Return the folder of a file of the evidence: in the usual layout that of one host, or of one of its processes."""
     return str(PurePosixPath(file).parent)

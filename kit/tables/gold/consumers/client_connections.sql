@@ -4,13 +4,15 @@
 with called as (
   select file, line, called, time, cells['#ClientId'] as client_id, coalesce(cells['#ClientAddr'], '') as address, arguments['-g'] as `group`
   from admin_blocks where command = 'consumerConnection' and block > 0 and cells['#ClientId'] <> ''
+), timed as (
+  -- The first disconnection of the address that is not before a connection: from the latest on, the least so far.
+  select *, min(case when event = 'consumer-disconnected' then first end)
+      over (partition by file, coalesce(address, '') order by first desc nulls last) as next
+  from consumer_statements where event in ('consumer-connected', 'consumer-disconnected')
 ), ended as (
-  select c.file, c.line, coalesce(c.`group`, '') as `group`, coalesce(c.client_id, '') as client_id, coalesce(c.address, '') as address, c.first,
-    min(d.first) as last
-  from consumer_statements c left join consumer_statements d
-    on d.event = 'consumer-disconnected' and d.file = c.file and coalesce(d.address, '') = coalesce(c.address, '') and d.first >= c.first
-  where c.event = 'consumer-connected' and c.address is not null
-  group by c.file, c.line, c.`group`, c.client_id, c.address, c.first
+  select distinct file, line, coalesce(`group`, '') as `group`, coalesce(client_id, '') as client_id, coalesce(address, '') as address, first,
+    case when first is not null then next end as last
+  from timed where event = 'consumer-connected' and address is not null
 ), every as (
   select c.`group`, c.client_id, c.address, c.time as first, c.time as last, c.file, c.line, true as listed, c.called,
     cast(null as timestamp) as at

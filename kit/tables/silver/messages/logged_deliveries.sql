@@ -4,7 +4,8 @@ with lines as (
   select file, line, ts, level, message,
     array_distinct(filter(regexp_extract_all(message, '[0-9A-Za-z]{32,}', 0), x -> x rlike '^([0-9A-F]{56}|[0-9A-F]{32}|01[0-9A-F]{32})$')) as ids
   from entries
-  where source = 'app' and message rlike '[0-9A-F]{32}' and not coalesce(array_contains(events, 'send-result'), false)
+  where source = 'app' and (known is null or known <> 'send-result') and message rlike '[0-9A-F]{32}'
+    and not coalesce(array_contains(events, 'send-result'), false)
 ), judged as (
   select file, line, ts, ids,
     try_cast(regexp_extract(message, '(?i)reconsume_?times?[^0-9A-Za-z_]{0,3}([0-9]{1,3})', 1) as int) as times,
