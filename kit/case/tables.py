@@ -110,7 +110,9 @@ def specs() -> dict[str, Spec]:
         "traces": Spec(columns_of("traces"), _of(*STORES), "time", source=sources.TraceDataSource),
         "consumequeue": Spec(columns_of("consumequeue"), _of("consumequeue"), source=sources.ConsumeQueueDataSource),
         "index": Spec(columns_of("index"), _of("index"), "timestamp", source=sources.IndexDataSource),
-        "logs": logs(Options(events=True).schema, _of(*TEXTS), "ts", zoned=True, options={"events": "true"}, apart="known"),
+        "logs": logs(
+            Options(events=True).schema, _of(*TEXTS), "ts", zoned=True, options={"events": "true"}, apart="known"
+        ),
         "config_files": Spec(columns_of("config_files"), _config_files),
         "offsets": Spec(columns_of("offsets"), _with_offsets, "time", dated=True),
         "rows": Spec(columns_of("rows"), _of("rows"), "time", zoned=True),
