@@ -111,6 +111,9 @@ def case(*, options=None, found=None, **tables):
         if known == "all_events":
             values = [{k: v for k, v in dict(row.get("values", {})).items() if k in ASKED} for row in rows]
             rows = [{f"value_{k}": v for k, v in asked.items()} | row for asked, row in zip(values, rows, strict=True)]
+        if READ_AS.get(known) == "logs":
+            texts = [row.get("events") or [None] for row in rows]
+            rows = [{"known": each[0] if len(each) == 1 else "*"} | row for each, row in zip(texts, rows, strict=True)]
         query = catalogue().get(known)
         schema = frames.schema(query.columns) if query and query.fold else SCHEMAS.get(known)
         if rows or schema:  # a query without rows is asked of tables without rows

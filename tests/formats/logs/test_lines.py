@@ -100,6 +100,14 @@ def test_a_window_of_many_short_lines_is_read_in_parts(tmp_path, monkeypatch):
     assert [(r["line"], r["lines"]) for r in loose] == [(n, 1) for n in range(1, 6001)]
 
 
+def test_an_entry_names_its_one_known_text(tmp_path):
+    both = "physic disk maybe full soon 0.91, so mark disk full, service not available now"
+    found = rows(
+        write(tmp_path, f"{BROKER}\n2024-05-14 10:22:32 INFO main - {both}\n2024-05-14 10:22:33 INFO main - x\n")
+    )
+    assert [(len(row["events"]), row["known"]) for row in found] == [(1, found[0]["events"][0]), (2, "*"), (0, None)]
+
+
 @pytest.mark.parametrize("folded", ["", "\n\tat a.b(C.java:1)\n\n"])
 def test_a_giant_line_keeps_start_and_end(tmp_path, monkeypatch, folded):
     monkeypatch.setattr(entries, "WINDOW", 1 << 20)
