@@ -188,9 +188,8 @@ class Case:
     def _write(self, name: str, folder: Path) -> None:
         """Write a table, one part a task. A part that is in the folder already is not read again.
 
-        On this machine records and logs are written by a query for each part, as many at once as there are cores. One
-        query of all parts sorts every row into its own, which costs more than reading it where parts are large, and the
-        embedded engine reads all of them at once: 5.6 GB for 2 GB of logs, 1 GB apart.
+        On this machine records and logs are written by a query for each part, as many at once as there are cores: of one
+        query the embedded engine begins all tasks at once, and two tasks of many parts each wait for the longer one.
         """
         spec = tables.specs()[name]
         zones = self.zones if spec.zoned else {}
