@@ -27,7 +27,7 @@ from kit.evidence.failure import Failure
 from kit.evidence.files import Refused, notes
 from kit.evidence.remote import fetch, is_remote, without_credentials
 from kit.formats import printed_times
-from kit.i18n import Clock, Lang, labels
+from kit.i18n import LANGS, Clock, Lang, labels
 from kit.inventory import inventory as inv
 from kit.inventory import zones
 from kit.inventory.model import STORES
@@ -400,8 +400,10 @@ def open_case(
     `workspace`: folder of the cache (default: the user's); `tz_broker`, `tz_app`: zones of times that have none, as an
     IANA name or `+08:00`; `since`, `until`: ISO times that cut every table with times (docs/tables.md); `rows`:
     `FILE:key=COLUMN,…` for tables whose columns are recognised wrongly; `master`, `remote`: a Spark cluster. Raise
-    `FileNotFoundError`, `ValueError` (an invalid zone or time), `WorkspaceInside`.
+    `FileNotFoundError`, `ValueError` (no such language, an invalid zone or time), `WorkspaceInside`.
     """
+    if lang not in LANGS:
+        raise ValueError(f"lang: {lang!r} is not one of {', '.join(map(repr, LANGS))}")
     shared = not sessions.is_local(master, remote)
     if workspace is None and shared:
         raise ValueError(labels("case")["opening"]["no_workspace"].render(lang))

@@ -206,8 +206,8 @@ def test_results_are_kept_in_both_languages_and_harm_orders_root_causes(case):
 
 
 def test_columns_named_by_the_user_and_wrong_options_raise_at_once(cache, tmp_path):
-    for said in ({"since": "yesterday"}, {"tz_app": "Mars/Olympus"}):
-        with pytest.raises(ValueError, match=r"yesterday|Mars"):
+    for said in ({"since": "yesterday"}, {"tz_app": "Mars/Olympus"}, {"lang": "fr"}):
+        with pytest.raises(ValueError, match=r"yesterday|Mars|'fr' is not one of 'en', 'zh'"):
             kit.open_case(tmp_path, tmp_path.parent / "c", **said)
     named = kit.open_case(recorded.whole(NAME), cache, rows=["o/t_order.csv:key=status,status=order_id"])
     [row] = named.rows.where("file = 'o/t_order.csv'").limit(1).collect()
