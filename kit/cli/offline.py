@@ -104,7 +104,8 @@ def compare(before: Path, after: Path, lang: Lang) -> None:
         try:
             sides.append(read(Path(path)))
         except (OSError, ValueError, RecursionError):
-            raise shared.Refusal(TEXTS["not_findings"].say(path=path)) from None
+            pasted = path == click.get_current_context().meta.get("pasted")
+            raise shared.Refusal(TEXTS["not_findings"].say(path=shared.STDIO if pasted else path)) from None
     click.echo(render(compare(*sides), lang))
 
 

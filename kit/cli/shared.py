@@ -104,7 +104,7 @@ class Evidence(click.ParamType):
         if is_remote(str(value)):
             return str(value)
         if self.pasted and str(value) == STDIO and ctx is not None:
-            return _standard_input(ctx)
+            return ctx.meta.get("pasted") or _standard_input(ctx)
         return Path(THERE.convert(value, param, ctx))
 
 
