@@ -87,7 +87,17 @@ class Place(click.Path):
         return super().convert(value, param, ctx)
 
 
+class Folder(Place):
+    """A folder that the engine writes to: it takes no control characters and no bytes other than UTF-8 in its path."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if re.search(r"[\0-\x1f\x7f\ud800-\udfff]", str(Path(value).absolute())):
+            raise Refusal(TEXTS["odd_path"].say(path=value))
+        return super().convert(value, param, ctx)
+
+
 TEXT: Final = Text()
+FOLDER: Final = Folder(path_type=Path)
 PATH: Final = Place(path_type=Path)
 THERE: Final = Place(path_type=Path, exists=True)
 
@@ -150,7 +160,7 @@ in_language = click.option(
     help="language of the sentences", callback=lambda ctx, _, lang: ctx.meta.setdefault("lang", lang),
 )  # fmt: skip
 at_workspace = click.option(
-    "--workspace", type=PATH, envvar="RMQ_KIT_WORKSPACE", help="folder of the cache (default: the user's cache folder)"
+    "--workspace", type=FOLDER, envvar="RMQ_KIT_WORKSPACE", help="folder of the cache (default: that of the user)"
 )
 
 
@@ -170,7 +180,7 @@ def exported(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options of commands that write the evidence itself for other programs."""
     formats = click.Choice(["parquet", "jsonl", "csv"])
     command = click.option("--format", "form", type=formats, default="parquet", show_default=True)(command)
-    return click.option("--out", type=PATH, required=True)(command)
+    return click.option("--out", type=FOLDER, required=True)(command)
 
 
 def json_option(text: str) -> Callable[..., Any]:
