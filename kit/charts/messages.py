@@ -60,11 +60,14 @@ def traced(life: dict[str, Any], lang: Lang = "en") -> Chart:
     copies["tail"] = ["…" + str(copy)[-6:] for copy in copies["offset_msg_id"]]
     ends = {True: "success", False: "failed"}
     done = handled.reindex(columns=["time", "result", "success", "offset_msg_id", "consumer"])
+    # A local time of an unknown zone has no place on the axis.
     done = done.assign(
-        at=_times(done["time"]), stage=JOURNEY["consumer_lane"].in_(lang), topic=done["consumer"], why=done["result"],
-        what=[ends.get(success, "unknown") for success in done["success"]], tail="",
-    ).dropna(subset="at")  # fmt: skip
-    every = pd.concat([copies, done]) if len(done) else copies
+        at=_times(done["time"].where(done["time"].astype(str).str.endswith("Z"))), topic=done["consumer"],
+        stage=JOURNEY["consumer_lane"].in_(lang), why=done["result"], tail="",
+        what=[ends.get(success, "unknown") for success in done["success"]],
+    )  # fmt: skip
+    drawn = done.dropna(subset="at")
+    every = pd.concat([copies, drawn]) if len(drawn) else copies
     chart = JOURNEY.figure(every, lang)
     tails = {"mode": "markers+text", "textposition": "top center", "textfont": {"size": 11}, "cliponaxis": False}
     chart.data[0].update(text=copies["tail"], **tails)
@@ -76,7 +79,7 @@ def traced(life: dict[str, Any], lang: Lang = "en") -> Chart:
     chart.add_trace(segments((*place[source], *place[copy]) for source, copy in sources if source in place))
     values = {"records": len(copies), "ids": copies["offset_msg_id"].nunique(), "handled": len(done) or None}
     values["seconds"] = round((copies["at"].max() - copies["at"].min()).total_seconds(), 1)
-    values["good"] = int((done["what"] == "success").sum())
+    values |= {"good": int((done["what"] == "success").sum()), "undrawn": len(done) - len(drawn) or None}
     return JOURNEY.chart(every.sort_values("at", kind="stable", ignore_index=True), lang, values, chart)
 
 

@@ -64,6 +64,9 @@ def test_a_life_is_printed_drawn_and_listed():
     assert (len(copies.x), len(ends.x), sum(x is not None for x in links.x)) == (4, 1, 6)
     assert len(chart.table) == 5 and "4 offset ids" in chart.reading and "1 of them successful" in chart.reading
     assert "<b>x" not in chart.figure.to_json()
+    local = messages.traced(told | {"handled": [one | {"time": one["time"][:-1]} for one in told["handled"]]})
+    assert len(local.table) == 4 and "1 delivery, 1 of them successful; 1 is not drawn" in local.reading
+    assert "deliver" not in messages.traced(told | {"handled": []}).reading
     tables = (messages.copies, messages.deliveries, messages.mentions, messages.consumers, messages.gaps)
     shown = [draw(told) for draw in tables]
     assert [len(table.frame) for table in shown] == [4, 1, 60, 1, 1]
