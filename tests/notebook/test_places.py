@@ -2,6 +2,7 @@
 
 import contextlib
 
+import attrs
 import pandas as pd
 import pytest
 from folders import put
@@ -133,6 +134,8 @@ def test_a_life_leads_into_the_explorer_a_table_to_its_places_and_the_evidence_i
     assert {"known_texts", "offset_moves"} <= {view.name for view in here.spark.catalog.listTables()}
     assert "```sql\n-- One row per known text" in here.query("known_texts")._repr_mimebundle_()["text/markdown"]
     assert "```python" in here.query("records")._repr_mimebundle_()["text/markdown"]
+    said = [attrs.evolve(here, lang=lang).views("known_texts").as_html() for lang in ("en", "zh")]
+    assert "one row per" in said[0] and "英文注释" in said[1]  # what a query says of itself is English
     import pandas as pd
 
     frame = pd.DataFrame({"what": ["a", "b"], "file": ["app.log", None], "line": pd.array([3, None], "Int64")})
