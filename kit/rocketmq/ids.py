@@ -89,17 +89,11 @@ class IdInfo:
         return None if self.ip is None or self.port is None else _host(self.ip, self.port)
 
 
-def decode(
-    text: str,
-    near: dt.datetime | None = None,
-    *,
-    zones: Iterable[dt.tzinfo] = ZONES,
-    store_hosts: Collection[str] | None = None,
-) -> IdInfo:
+def decode(text: str, near: dt.datetime | None = None, *, store_hosts: Collection[str] | None = None) -> IdInfo:
     """Decode an id of any kind; raise `BadId` with one sentence otherwise.
 
-    `near`: a time near the message, which selects the month of a UNIQ_KEY (None: no times). `zones`: what the
-    producer's zone may be. `store_hosts` (`ip:port`): settles the kind.
+    `near`: a time near the message, which selects the month of a UNIQ_KEY (None: no times). `store_hosts` (`ip:port`):
+    settles the kind.
     """
     raw, text = _bytes(text)
     if len(raw) == 17:
@@ -109,7 +103,7 @@ def decode(
     if kind == "offset":
         return IdInfo(text, kind, sure, why, ip=ip, port=port, offset=offset)
     pid, loader, millis, counter = struct.unpack(">HIIH", raw[-12:])
-    times = candidates(millis, near, zones) if near else ()
+    times = candidates(millis, near) if near else ()
     info = IdInfo(text, kind, sure, why, ip=ip, pid=pid, loader=loader, millis=millis, counter=counter, times=times)
     return attrs.evolve(info, notes=tuple(_notes(info, near)))
 
