@@ -116,7 +116,7 @@ def delay_levels(facts: Facts) -> list[dict[str, Any]]:
     """
     levels = names.delay_seconds()
     if text := setting(facts, "messageDelayLevel").value:
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(KeyError, ValueError):
             levels = names.delay_seconds(text)
     return [{"level": n, "seconds": seconds} for n, seconds in sorted(levels.items()) if seconds <= LONGEST_DELAY]
 

@@ -15,7 +15,7 @@ STAGES: Final = LABELS["growth stages"]
 
 
 def fields(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart how a half record grows. `frame`: from `kit.rocketmq.record_fields.stages`."""
+    """Chart how a half record grows. `frame`: from `kit.rocketmq.record_fields.of_first`."""
     if frame.empty:
         return FIELDS.nothing(lang)
     wide = frame.pivot_table(index="stage", columns="field", values="bytes", sort=False)

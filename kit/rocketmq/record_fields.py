@@ -18,20 +18,16 @@ FIELDS: Final = ("body", "fixed", "topic", "application", "client", "broker", "c
 
 
 def of_first(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return `stages` of the first half record of `frame`: a record's columns, put_back_body and limit."""
+    """Return how the first half record of a frame grows: columns stage, field, bytes, limit, offset_msg_id, one row for
+    each field of `FIELDS`.
+
+    `frame`: columns of `messages`, put_back_body (bytes of the body that the put-back stores) and limit. Stages:
+    `checked` (what the client checks), `sent` (on the way to the broker), `half` (as stored), `put_back` (what the check
+    wants to write next).
+    """
     if frame.empty:
         return frame
     record: Any = next(frame.itertuples(index=False))
-    return stages(record, int(record.put_back_body), None if pd.isna(record.limit) else int(record.limit))
-
-
-def stages(record: Any, body: int, limit: int | None) -> pd.DataFrame:
-    """Return how a half record grows: columns stage, field, bytes, limit, offset_msg_id, one row for each field of
-    `FIELDS`.
-
-    `record`: a row of `messages` whose put-back stores a body of `body` bytes. Stages: `checked` (what the client
-    checks), `sent` (on the way to the broker), `half` (as stored), `put_back` (what the check wants to write next).
-    """
     properties = dict(record.properties or {})
     half = dict.fromkeys(FIELDS, 0) | {"body": record.body_size, "topic": len(record.topic.encode())}
     for name, value in properties.items():
@@ -45,10 +41,10 @@ def stages(record: Any, body: int, limit: int | None) -> pd.DataFrame:
         "checked": dict.fromkeys(FIELDS, 0) | {"body": record.body_size},
         "sent": half | {"topic": len(real.encode()), "broker": 0, "check": 0},
         "half": half,
-        "put_back": half | {"body": body, "check": half["check"] + more},
+        "put_back": half | {"body": int(record.put_back_body), "check": half["check"] + more},
     }
     rows = [
-        (stage, field, count, limit, record.offset_msg_id)
+        (stage, field, count, record.limit, record.offset_msg_id)
         for stage, parts in fields.items()
         for field, count in parts.items()
     ]

@@ -2,7 +2,6 @@
 
 import importlib
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import incidents
@@ -44,8 +43,8 @@ HALF = {
 def stages(limit=1000):
     """A half record of 990 bytes with a body of 700."""
     topic = "RMQ_SYS_TRANS_HALF_TOPIC"
-    record = SimpleNamespace(topic=topic, body_size=700, store_size=990, properties=HALF, offset_msg_id="AB")
-    return record_fields.stages(record, 700, limit)
+    record = {"topic": topic, "body_size": 700, "store_size": 990, "properties": HALF, "offset_msg_id": "AB"}
+    return record_fields.of_first(pd.DataFrame([record | {"put_back_body": 700, "limit": limit}]))
 
 
 def life(copies):
