@@ -11,8 +11,7 @@ from kit.analysis import refs
 from kit.analysis.sends import attempts
 from kit.data import grouped
 from kit.inventory.model import folder_of
-from kit.rocketmq import ids, names
-from kit.rocketmq.config import DOCKER_BRIDGE
+from kit.rocketmq import config, ids, names
 from kit.rocketmq.log_layouts import BROKER_SIDE
 from kit.tables.facts import Facts, memo
 
@@ -40,26 +39,22 @@ def port(address: str) -> int | None:
     return int(last) if last.isdecimal() else None
 
 
-def _ip(text: str) -> Any:
+def _is_ip(text: str) -> bool:
     try:
-        return ipaddress.ip_address(text)
+        return bool(ipaddress.ip_address(text))
     except ValueError:
-        return None
+        return False
 
 
 def network(address: str) -> str | None:
-    """Return in which network of no use to other hosts an address is: `loopback`, `link-local`, Docker's (`docker`)."""
-    ip = _ip(host(address))
-    if ip is None:
-        return "loopback" if host(address).lower() == "localhost" else None
-    networks = {"loopback": ip.is_loopback, "link-local": ip.is_link_local, "docker": ip in DOCKER_BRIDGE}
-    return next((name for name, inside in networks.items() if inside), None)
+    """Return `config.network` of the host of an address."""
+    return config.network(host(address))
 
 
 def own_addresses(facts: Facts) -> list[Row]:
     """Return the rows of `host_addresses` that `ip addr` and `ifconfig` outputs list."""
     rows = facts.rows("host_addresses")
-    return [row for row in rows if row["origin"] == "addresses" and _ip(row["address"]) is not None]
+    return [row for row in rows if row["origin"] == "addresses" and _is_ip(row["address"])]
 
 
 def _statements(facts: Facts, event: str) -> list[Row]:
@@ -76,7 +71,8 @@ def tried(facts: Facts) -> list[Row]:
     rows = sorted(_statements(facts, "connect"), key=lambda row: (row["file"], row["address"]))
     if not rows:
         return []
-    servers, of_tools, brokers = name_servers(facts), tools(facts), set(map(host, advertised(facts)))
+    servers = {row["address"] for row in facts.rows("reach_addresses") if row["kind"] == "name server"}
+    of_tools, brokers = tools(facts), set(map(host, advertised(facts)))
     rows = [
         row
         for row in rows
@@ -120,11 +116,6 @@ def inner_of_failed_lists(facts: Facts) -> Row | None:
     rows = (row | {"address": str(row["address"])} for row in _statements(facts, "consumer-list-failed"))
     inner = (row for row in rows if network(row["address"]) and row["address"] not in reached)
     return min(inner, key=lambda row: (-row["n"], row["file"], row["line"]), default=None)
-
-
-def name_servers(facts: Facts) -> frozenset[str]:
-    """Return the addresses of name servers that configurations and mqadmin commands name."""
-    return frozenset(row["address"] for row in facts.rows("reach_addresses") if row["kind"] == "name server")
 
 
 @memo

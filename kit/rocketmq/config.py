@@ -150,7 +150,7 @@ def _holds(settings: Settings, condition: str) -> bool:
     if wanted == "set":
         return settings.text(name) is not None
     if wanted == "of one host":
-        return _of_one_host(str(settings.value(name) or ""))
+        return network(str(settings.value(name) or "")) is not None
     if is_:
         return str(settings.value(name)).upper() == wanted.upper()
     left, sign, right = re.split(r" ([<>]=?) ", condition)
@@ -166,10 +166,11 @@ def _product(settings: Settings, text: str) -> float | None:
     return math.prod(each for each in factors if each is not None) if None not in factors else None
 
 
-def _of_one_host(address: str) -> bool:
-    """Return whether an address is reachable only on its host: loopback, link-local, the default container bridge."""
+def network(host: str) -> str | None:
+    """Return in which network of no use to other hosts an address is: `loopback`, `link-local`, Docker's (`docker`)."""
     try:
-        ip = ipaddress.ip_address(address.strip())
+        ip = ipaddress.ip_address(host.strip())
     except ValueError:
-        return address.strip().lower() == "localhost"
-    return ip.is_loopback or ip.is_link_local or ip in DOCKER_BRIDGE
+        return "loopback" if host.strip().lower() == "localhost" else None
+    networks = {"loopback": ip.is_loopback, "link-local": ip.is_link_local, "docker": ip in DOCKER_BRIDGE}
+    return next((name for name, inside in networks.items() if inside), None)
