@@ -34,53 +34,49 @@ def harmless_texts(facts: Facts, lang: Lang | None = None) -> pd.DataFrame:
 
 @attrs.frozen
 class Judged:
-    """A text of a start or stop: `timed` (entries with a time), of these `outside` starts and stops of their own group.
-
-    If it goes on, `first` and `last` (naive UTC), `groups` and `place` (file, line) are of the entries that show it.
+    """A text of a start or stop that goes on: `timed` (entries with a time), of these `outside` starts and stops of their
+    own group; `first` and `last` (naive UTC), `groups` and `place` (file, line) are of the entries that show it.
     """
 
     text: GoesOn
     timed: int
     outside: int
-    first: dt.datetime | None = None
-    last: dt.datetime | None = None
-    groups: tuple[str, ...] = ()
-    place: tuple[str, int] | None = None
-
-
-def going_on(facts: Facts) -> dict[str, Judged]:
-    """Return the texts that go on here without a start or stop, by number, time and distance, never by the text."""
-    return {slug: judged for slug, judged in _judged(facts).items() if judged.place}
+    first: dt.datetime
+    last: dt.datetime
+    groups: tuple[str, ...]
+    place: tuple[str, int]
 
 
 @memo
-def _judged(facts: Facts) -> dict[str, Judged]:
-    """Return each text of `catalogue.PASSING` that is in the logs."""
+def going_on(facts: Facts) -> dict[str, Judged]:
+    """Return the texts of `catalogue.PASSING` that go on here without a start or stop, by number, time and distance,
+    never by the text.
+    """
     if not any(row["event"] in PASSING for row in facts.rows("known_texts")):
         return {}
     seen = facts("passing_seconds").astype({"second": "int64", "n": "int64"}).sort_values(["second", "file", "line"])
     timed = seen[seen["second"] >= 0]
-    return {slug: _judge(PASSING[slug], slug, timed) for slug in sorted(set(seen["event"]) & set(PASSING))}
+    judged = {slug: _judge(PASSING[slug], slug, timed) for slug in sorted(set(seen["event"]) & set(PASSING))}
+    return {slug: text for slug, text in judged.items() if text is not None}
 
 
-def _judge(text: GoesOn, slug: str, seen: pd.DataFrame) -> Judged:
-    """Judge one text by the rows of `passing_seconds` with a time, in order of time."""
+def _judge(text: GoesOn, slug: str, seen: pd.DataFrame) -> Judged | None:
+    """Judge one text by the rows of `passing_seconds` with a time, in order of time; None where it does not go on."""
     own, starts = seen[seen["event"] == slug], seen[seen["event"].isin(text.start_events)]
-    by_group: dict[str, pd.DataFrame] = {}
     on: dict[str, pd.DataFrame] = {}
     for group, rows in own.groupby("group"):
         # Those further than `around` from every start that is not another group's.
         moments = starts.loc[starts["group"].isin(["", group]) | (group == ""), ["second"]].assign(near=True)
         near = pd.merge_asof(rows, moments, on="second", tolerance=text.around, direction="nearest")["near"]
-        outside = by_group[str(group)] = rows[near.isna().to_numpy()]
+        outside = rows[near.isna().to_numpy()]
         lasted = outside["second"].max() - outside["second"].min() if len(outside) else 0
         long = lasted >= text.lasts and (outside["second"] // 60).nunique() >= text.minutes
         if long and outside["n"].sum() >= text.least:
             on[str(group)] = outside
-    rows = pd.concat([own.iloc[:0], *(on or by_group).values()]).sort_values("second", kind="stable")
-    timed, far = int(own["n"].sum()), int(rows["n"].sum())
     if not on:
-        return Judged(text, timed, far)
+        return None
+    rows = pd.concat(on.values()).sort_values("second", kind="stable")
+    timed, far = int(own["n"].sum()), int(rows["n"].sum())
     first, last = (pd.Timestamp(rows["second"].iloc[at], unit="s").to_pydatetime() for at in (0, -1))
     place = (str(rows["file"].iloc[0]), int(rows["line"].iloc[0]))
     return Judged(text, timed, far, first, last, tuple(filter(None, on)), place)

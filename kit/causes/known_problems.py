@@ -89,9 +89,7 @@ def _going_on(facts: Facts, judged: noise.Judged, problem: Problem) -> Finding:
     words = {"meaning": problem.meaning, "n": judged.outside, "around": judged.text.around}
     groups = ", ".join(judged.groups[:GROUPS])
     summary = SAYS["goes_on"].say(groups=groups or None, **words)
-    first, last, steps = judged.first, judged.last, []
-    if first and last and judged.place:
-        minutes, near = round((last - first).total_seconds() / 60), judged.timed - judged.outside
-        span = SAYS["span"].say(minutes=minutes, n=judged.outside, near=near)
-        steps = [supporting("goes-on", span, True, [facts.ref(*judged.place)])]
-    return _of(problem, summary, steps, judged.outside, first, last)
+    minutes, near = round((judged.last - judged.first).total_seconds() / 60), judged.timed - judged.outside
+    span = SAYS["span"].say(minutes=minutes, n=judged.outside, near=near)
+    steps = [supporting("goes-on", span, True, [facts.ref(*judged.place)])]
+    return _of(problem, summary, steps, judged.outside, judged.first, judged.last)

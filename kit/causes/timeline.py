@@ -98,10 +98,9 @@ def _of_texts(facts: Facts) -> Moments:
             yield each.lane, Moment(seen.first, sentence, Ref(file, line=line), seen.last, count=seen.count)
 
     for judged in noise.going_on(facts).values():
-        if judged.first and judged.place:
-            ref = Ref(judged.place[0], line=judged.place[1])
-            sentence = SAYS["going_on"].say(what=judged.text.title)
-            yield judged.text.lane, Moment(judged.first, sentence, ref, judged.last, count=judged.outside)
+        ref = Ref(judged.place[0], line=judged.place[1])
+        sentence = SAYS["going_on"].say(what=judged.text.title)
+        yield judged.text.lane, Moment(judged.first, sentence, ref, judged.last, count=judged.outside)
 
 
 def _times(facts: Facts, refs: Iterable[Ref]) -> dict[str, dt.datetime]:
