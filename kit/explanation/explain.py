@@ -18,7 +18,7 @@ from kit.i18n import Lang, Sentence, T, labels, printable, rendered
 from kit.rocketmq import answers, catalogue, ids, upstream
 from kit.rocketmq.catalogue import PROBLEMS, Problem
 from kit.rocketmq.config import PARAMETERS, default_of
-from kit.rocketmq.versions import NEWEST, OLDEST, RULES
+from kit.rocketmq.versions import NEWEST, OLDEST, RULES, Version
 
 OVERTAKEN: Final = "check-overtakes-local"
 """The problem shown by the application's own lines if a check comes during the local transaction."""
@@ -230,9 +230,9 @@ def releases_of(rows: Iterable[dict[str, Any]]) -> str | None:
     """Return the releases that print all of a paste's broker lines, None if that excludes no release."""
     texts = filter(None, (upstream.printed(row["text"]) for row in rows))
     printed = [each for each in texts if each.classes.startswith(("broker/", "store/"))]
-    first = max((each.since for each in printed), key=upstream.number, default="")
-    last = min((each.until for each in printed if each.until), key=upstream.number, default="")
-    narrowed = bool(first or last) and (not last or upstream.number(first) <= upstream.number(last))
+    first = max((each.since for each in printed if each.since), key=Version.parse, default="")
+    last = min((each.until for each in printed if each.until), key=Version.parse, default="")
+    narrowed = Version.parse(first) <= Version.parse(last) if first and last else bool(first or last)
     return upstream.span(first, last) if narrowed else None
 
 

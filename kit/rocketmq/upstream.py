@@ -25,11 +25,6 @@ def span(since: str, until: str) -> str:
     return f"≤ {until}" if until else f"≥ {since}" if since else f"{OLDEST}–{NEWEST}"
 
 
-def number(release: str) -> tuple[int, ...]:
-    """Return a release as numbers that compare; "" comes first."""
-    return tuple(map(int, release.split("."))) if release else ()
-
-
 @attrs.define(frozen=True, slots=False)
 class FormatString:
     """One text. `classes`: those that print it, `module/Class`, one that a problem explains first; `how`: WARN, ERROR
