@@ -27,14 +27,12 @@ INT: Final = (1 << 31) - 1  # Java's
 @shared.in_language
 def msgid(ids: tuple[str, ...], near: str | None, lang: Lang) -> None:
     """Decode message ids: kind, every field, and both times if two months are possible."""
-    from kit.formats.printed_times import iso
+    from kit.case.options import instant
     from kit.report import console
     from kit.rocketmq.ids import BadId, decode_each
 
-    try:
-        about = iso(near) if near else None
-    except ValueError:
-        raise shared.Refusal(TEXTS["bad_date"].say(text=near)) from None
+    with shared.user_errors(ValueError):
+        about = instant(near or None)
     every = list(decode_each(ids, about))
     click.echo("\n".join(console.decoded(each, lang) for each in every))
     if any(isinstance(each, BadId) for each in every):
