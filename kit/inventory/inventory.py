@@ -31,7 +31,6 @@ class Inventory:
     `overlapping`: some copies of a commitlog overlap in part, so a record may be in two files, neither a replica.
     """
 
-    root: str
     items: tuple[Item, ...]
     not_recognised: tuple[str, ...]
     refused: tuple[Refused, ...]
@@ -132,7 +131,6 @@ def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
         for a in opened.archives
     )
     return Inventory(
-        root=ev.valid_text(str(root)),
         items=tuple(marked),
         not_recognised=tuple(item.file for item in items if not item.kind),
         refused=tuple(refused),

@@ -20,7 +20,6 @@ from kit.live_lab.jars import ERRORS
 from kit.live_lab.processes import Host, LabError, Processes, free_port, wait_for
 from kit.rocketmq.versions import Version
 
-BROKER: Final = "broker-a"
 LOGS: Final = Path("logs", "rocketmqlogs")
 OWN_LAYOUT: Final = Version.parse("5.1.0")
 """From this release on the jars contain their logging configuration."""

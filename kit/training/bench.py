@@ -38,10 +38,9 @@ class Bench:
             self._inquiries[n] = notebook.start(self.paths[n - 1], *given, book=None)
         return self._inquiries[n]
 
-    def draw(self, chart: Callable[..., Chart], rows: Any, n: int = 1) -> Any:
+    def draw(self, chart: Callable[..., Chart], rows: Any) -> Any:
         """Draw a table by its name, or rows, without the sentence that reads it: reading it is the task."""
-        inquiry = self.inquiry(n)
-        drawn = inquiry.draw(chart, rows) if isinstance(rows, str) else chart(rows, lang=self.lang)
+        drawn = self.inquiry().draw(chart, rows) if isinstance(rows, str) else chart(rows, lang=self.lang)
         return attrs.evolve(drawn, reading="") if isinstance(drawn, Chart) else drawn
 
     def answer(self, query: str, known: Mapping[str, Any]) -> dict[str, Any]:

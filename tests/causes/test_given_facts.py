@@ -69,4 +69,4 @@ def facts(*, has=(), sources=(), quotes=None, **tables):
     `quotes`: what stands in a line, by its number.
     """
     logs = [Item(f"{source}.log", f"/{source}.log", 1000, "log", None, source=source) for source in sources]
-    return Given(tables, has, Inventory("/evidence", tuple(logs), (), (), ""), quotes or {})
+    return Given(tables, has, Inventory(tuple(logs), (), (), ""), quotes or {})

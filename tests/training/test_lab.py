@@ -112,7 +112,7 @@ def test_archives_come_in_an_order_their_names_do_not_decide(tmp_path):
 
 def test_a_lab_draws_without_the_sentence_that_reads_the_chart_and_shows_the_published_answer():
     chart = Chart(figure(), pd.DataFrame({"a": [1]}), "it doubles every 5.0 s", "alt", "title")
-    told = SimpleNamespace(inquiry=lambda n: SimpleNamespace(draw=lambda draw, name: chart))
+    told = SimpleNamespace(inquiry=lambda: SimpleNamespace(draw=lambda draw, name: chart))
     drawn = Bench.draw(told, lambda frame: chart, "growth")
     assert isinstance(drawn, Chart) and (drawn.reading, drawn.title) == ("", "title")
     # The published comparison: the middle is broken; first and last are safe if SEND_OK is looked at.

@@ -31,7 +31,6 @@ def _filled(form: str) -> str:
 
 PLACES: Final = {name: _filled(form) for name, form in forms("layout_places").items()}
 TRACE: Final = PLACES["trace"]
-NAMES: Final = ("ts", "level", "thread", "logger")
 HEAD: Final = 1024
 """No prefix is looked for behind so many bytes of a line."""
 
@@ -66,7 +65,7 @@ class Matches:
     _parts: list[tuple[np.ndarray, pa.StructArray]] = attrs.field(factory=list)
 
     def column(self, name: str, lines: np.ndarray) -> pa.Array:
-        """Return one of `NAMES` for these lines, null where a line prints none."""
+        """Return `ts`, `level`, `thread` or `logger` of these lines, null where a line prints none."""
         place = np.full(self.row.size, -1, np.int64)
         values, size = [pa.array([], pa.binary())], 0
         for at, parts in self._parts:
