@@ -3,8 +3,6 @@
 A sentence of the code is `T("English", "中文")`; those of a room's `labels.yaml` and of catalogues are `{en: …, zh: …}`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import datetime as dt
 import operator
@@ -29,7 +27,7 @@ _LONG_NAME: Final = re.compile(r"`[^`\n]*`|[\w%|.@#-]{61,}", re.ASCII)
 class Filled:
     """A sentence with its values, not yet in any language. `shown`: False leaves out the parts in `<…>` with counts of 0."""
 
-    text: T
+    text: "T"
     values: dict[str, Any]
     shown: bool = True
 

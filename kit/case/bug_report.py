@@ -1,7 +1,5 @@
 """bug-report.txt: what a maintainer needs to find a bug in the kit, without any content of the evidence."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Mapping, Sequence
 from importlib import metadata
@@ -20,13 +18,13 @@ if TYPE_CHECKING:
 _LIBRARIES: Final = ("pyspark-client", "pysail", "pandas", "pyarrow", "numpy", "numba", "plotly", "papermill")
 
 
-def write(folder: Path, case: Case) -> None:
+def write(folder: Path, case: "Case") -> None:
     """Write bug-report.txt if anything broke while a case was examined or shown."""
     if case.failures:
         disk.write_text(folder / BUG_REPORT, text(case.failures, case))
 
 
-def text(failures: Sequence[Failure], case: Case | None = None, options: Mapping[str, Any] | None = None) -> str:
+def text(failures: Sequence[Failure], case: "Case | None" = None, options: Mapping[str, Any] | None = None) -> str:
     """Return the report: versions, options (those of the case unless given), the failures with their frames, and the
     shape of the evidence.
     """

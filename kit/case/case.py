@@ -1,7 +1,5 @@
 """One evidence set: its files, its tables, built on first use and kept in the workspace, and their session."""
 
-from __future__ import annotations
-
 import contextlib
 import datetime as dt
 import hashlib
@@ -12,10 +10,11 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import attrs
 import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from kit.case import tables
@@ -36,9 +35,6 @@ from kit.spark import sessions, sources
 from kit.tables.facts import Facts, Once
 from kit.tables.queries import catalogue
 from kit.tables.runner import Tables, local
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 
 def _table(name: str, holds: str) -> Any:

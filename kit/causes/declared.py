@@ -4,8 +4,6 @@ A cause that counts, quotes and says is its YAML alone (`values`). Where more is
 of the module beside it gives the values; of a neighbour the function of its name. docs/adding-a-cause.md adds one.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -86,7 +84,7 @@ def finding(facts: Facts, cause: Cause, observed: Observed | None = None) -> Fin
     return result
 
 
-def _step(cause: Cause, text: StepText, conditions: Conditions, observed: Observed) -> list[Step]:
+def _step(cause: Cause, text: StepText, conditions: "Conditions", observed: Observed) -> list[Step]:
     """Return a step as the first of its sentences that applies says; none where it has nothing to say."""
     for holds, sentences in ((True, text.holds), (False, text.refuted), (None, text.maybe)):
         for name, needs in sentences.items():

@@ -4,8 +4,6 @@ Rules look at a `kit.analysis.setup.Deployment`; facts (limits, defaults, contra
 those of `kit.rocketmq`. What a release ships with is a `note`, what somebody set or named a `hazard` (`hazards.yaml`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from shlex import quote
@@ -90,7 +88,7 @@ def of_files(path: Path, version: Version | None = None) -> Checkup | None:
     return None if seen is None else checkup(seen)
 
 
-def of_case(case: Case, version: Version | None = None) -> Checkup:
+def of_case(case: "Case", version: Version | None = None) -> Checkup:
     """Examine a whole case; no store is read."""
     causes = release_advice.confirmed_or_suspected(results.load(case))
     return checkup(setup.from_case(case.facts, version), causes)

@@ -6,11 +6,9 @@ by functions named after what the broker does with it: `prepared`, `put_back`, `
 `dead_lettered`, …
 """
 
-from __future__ import annotations
-
 import bisect
 from collections.abc import Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Self
 
 import attrs
 
@@ -58,7 +56,7 @@ class Record:
         length = sum(len(name.encode()) + len(value.encode()) + 2 for name, value in self.properties.items())
         return length if self.trailing or not self.properties else length - 1
 
-    def with_(self, topic: str | None = None, **properties: str) -> Record:
+    def with_(self, topic: str | None = None, **properties: str) -> Self:
         """Return the copy a broker writes, with another topic or more properties; it encodes them again."""
         trailing = self.trailing if self.broker_trailing is None else self.broker_trailing
         merged = {**self.properties, **properties}

@@ -3,10 +3,8 @@
 Positions come from `kit.formats.commitlog.walk`, which has checked every length inside a record against the buffer.
 """
 
-from __future__ import annotations
-
 import zlib
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 
@@ -123,12 +121,12 @@ class Texts(NamedTuple):
     untidy: np.ndarray
 
     @classmethod
-    def room(cls, columns: int, rows: int) -> Texts:
+    def room(cls, columns: int, rows: int) -> Self:
         codes, values = np.full((columns, rows), -1, np.int32), np.empty((columns, rows), VALUE)
         heads, lasts = np.full((columns, 1 << _BUCKETS), -1, np.int32), np.full(columns, -1)
         return cls(codes, values, np.zeros(columns, np.int64), heads, lasts, np.zeros(rows, bool))
 
-    def take(self, rows: np.ndarray) -> Texts:
+    def take(self, rows: np.ndarray) -> Self:
         return self._replace(codes=np.take(self.codes, rows, axis=1), untidy=self.untidy[rows])
 
 
