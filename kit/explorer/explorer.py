@@ -10,6 +10,7 @@ from typing import Any, Final
 import attrs
 import ipywidgets
 import pandas as pd
+from IPython.display import display
 from pyspark.sql import DataFrame
 
 from kit.analysis.consumers import lag
@@ -117,8 +118,6 @@ class Explorer:
         return View(self)
 
     def _ipython_display_(self) -> None:
-        from IPython.display import display
-
         charts = [self.timeline(part) for part, each in self.parts.items() if len(each.frame)]
         if self.interactive:
             charts = [standing(self.widget, outputs(charts))]

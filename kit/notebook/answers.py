@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import attrs
 import pandas as pd
+from IPython.display import display, publish_display_data
 
 from kit.charts import Chart, Table, clean, undrawn
 from kit.charts.table import prose
@@ -32,8 +33,6 @@ class Answer:
         return {"text/html": html, "text/plain": clean(self.sentence)}
 
     def _ipython_display_(self) -> None:
-        from IPython.display import display, publish_display_data
-
         for each in self.parts:
             display(each)
         if self.sentence:

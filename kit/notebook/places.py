@@ -3,13 +3,16 @@ a message's messages. Each as tables whose references can be followed: where the
 below, with a way back.
 """
 
-import functools
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+import anywidget
 import attrs
+import ipywidgets
 import pandas as pd
+import traitlets
+from IPython.display import display
 
 from kit import data
 from kit.analysis.messages.trace import trace
@@ -48,8 +51,6 @@ class View:
     id: str = ""
 
     def _ipython_display_(self) -> None:
-        from IPython.display import display
-
         for each in (*self.charts, *self.tables):
             display(each)
 
@@ -152,26 +153,17 @@ def places_of(rows: Iterable[Mapping[Any, Any]]) -> tuple[Reference | None, ...]
 # --- tables that can be clicked ---------------------------------------------------------------------------------------
 
 
-@functools.cache
-def _widget() -> Any:
-    import anywidget
-    import traitlets
-
-    class LinkedTable(anywidget.AnyWidget):
-        _esm = data.text("notebook/trail.js")
-        _css = data.text("notebook/trail.css")
-        spec = traitlets.Dict().tag(sync=True)
-        references: tuple[Any, ...] = ()
-
-    return LinkedTable
+class LinkedTable(anywidget.AnyWidget):
+    _esm = data.text("notebook/trail.js")
+    _css = data.text("notebook/trail.css")
+    spec = traitlets.Dict().tag(sync=True)
+    references: tuple[Any, ...] = ()
 
 
 class Trail:
     """A table, a place or a life, if given, and below it what was opened last."""
 
     def __init__(self, case: Case, given: Table | View | None = None) -> None:
-        import ipywidgets
-
         self.case, self.lang = case, case.lang
         self._steps: list[tuple[str, Any]] = []
         self._below = ipywidgets.VBox([])
@@ -184,7 +176,7 @@ class Trail:
             controls.standing(self.box, controls.outputs([*view.charts, *view.tables]))
 
     def _rows(self, given: Table) -> Any:
-        widget = _widget()()
+        widget = LinkedTable()
 
         def act(_: Any, message: dict[str, Any], __: Any) -> None:
             row, id_ = message.get("row"), message.get("id")
@@ -222,8 +214,6 @@ class Trail:
         self._draw()
 
     def _draw(self) -> None:
-        import ipywidgets
-
         if not self._steps:
             self._below.children = ()
             return
@@ -243,8 +233,6 @@ class Trail:
         self._below.children = (back, *widgets)
 
     def parts(self, place: View) -> list[Any]:
-        import ipywidgets
-
         parts = [ipywidgets.Output(outputs=controls.outputs(place.charts))] if place.charts else []
         parts += [self._rows(each) for each in place.tables]
         if place.id:

@@ -5,9 +5,11 @@ So one file serves both languages. A report puts the Chinese into the cells inst
 
 import difflib
 import re
-import sys
 from collections.abc import Callable
 from typing import Any, Final
+
+from IPython import get_ipython
+from IPython.display import publish_display_data
 
 from kit import data
 from kit.charts import offline
@@ -27,8 +29,7 @@ _HOOKS: Final[dict[str, dict[str, Callable[..., None]]]] = {}
 
 def shell() -> Any:
     """Return IPython's shell, None outside of it."""
-    ipython = sys.modules.get("IPython")
-    return ipython.get_ipython() if ipython is not None else None
+    return get_ipython()
 
 
 def listen(who: str, **hooks: Callable[..., None]) -> dict[str, Callable[..., None]]:
@@ -90,6 +91,4 @@ def _say(texts: list[str]) -> None:
 
 
 def _publish(bundle: dict[str, str], marks: dict[str, Any] = PASSING) -> None:
-    from IPython.display import publish_display_data
-
     publish_display_data(bundle, marks)
