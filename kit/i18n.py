@@ -167,14 +167,10 @@ def _time(at: dt.datetime, lang: Lang, *, also_utc: bool = True) -> str:
     own = utc.astimezone(clock) if isinstance(clock, dt.tzinfo) else utc
     if not own.utcoffset():
         return _by_clock(f"{utc:%Y-%m-%d %H:%M:%S} UTC", lang)
-    text = f"{own:%Y-%m-%d %H:%M:%S} {offset(own)}"
+    printed = own.isoformat(" ", "seconds")
+    text = f"{printed[:19]} {printed[19:]}"
     there = f"{utc:%H:%M:%S} UTC" if utc.date() == own.date() else f"{utc:%Y-%m-%d %H:%M:%S} UTC"
     return text + IN_BRACKETS[lang].format(there) if also_utc else text
-
-
-def offset(at: dt.datetime) -> str:
-    """Return the zone of a time as `+08:00`."""
-    return at.isoformat(timespec="seconds")[len("2026-11-20T22:34:20") :]
 
 
 UNKNOWN: Final = T("unknown", "未知")

@@ -29,20 +29,14 @@ class Version:
         if isinstance(text, Version):
             return text
         plain = str(text).strip()
-        if plain.isdecimal():
-            return cls._of_ordinal(int(plain), plain)
+        if plain.isdecimal() and FIRST_ORDINAL - 1 <= int(plain) < 613:
+            # The enum lists .0 to .9 of every minor release, a snapshot before each; 4.9 is followed by 5.0.
+            minor, patch = divmod(int(plain) // 2 - FIRST_ORDINAL // 2 + 30, 10)
+            return cls(4 + minor // 10, minor % 10, patch)
         match = re.search(r"(?<!\d)(\d{1,2})[._](\d{1,2})(?:[._](\d{1,2}))?(?!\d)", plain)
         if not match:
             raise ValueError(SAYS["not_a_version"].say(text=plain[:80]))
         return cls(int(match[1]), int(match[2]), int(match[3] or 0))
-
-    @classmethod
-    def _of_ordinal(cls, number: int, text: str) -> Version:
-        # The enum lists .0 to .9 of every minor release, a snapshot before each; 4.9 is followed by 5.0.
-        if not FIRST_ORDINAL - 1 <= number < 613:
-            raise ValueError(SAYS["not_a_version"].say(text=text[:80]))
-        minor, patch = divmod(number // 2 - FIRST_ORDINAL // 2 + 30, 10)
-        return cls(4 + minor // 10, minor % 10, patch)
 
     @classmethod
     def maybe(cls, text: object) -> Version | None:
