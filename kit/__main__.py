@@ -20,11 +20,11 @@ def main() -> NoReturn:
     gc.set_threshold(50_000, 20, 100)  # modules and rows leave little garbage; looking for it took 2 % of a triage
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
     try:
-        from kit.cli.main import main as run
+        from kit.cli.main import cli
         from kit.evidence import disk
 
         with disk.temporary():
-            run()
+            cli(prog_name="rmq-kit")
     except KeyboardInterrupt:
         leave(INTERRUPTED)
     except SystemExit as end:

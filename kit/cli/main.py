@@ -115,7 +115,3 @@ def cli() -> None:
 
 for command in (*evidence.COMMANDS, *offline.COMMANDS, lab.lab, watch.watch):
     cli.add_command(command)
-
-
-def main() -> None:
-    cli(prog_name="rmq-kit")

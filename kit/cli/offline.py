@@ -149,12 +149,11 @@ def explain(text: tuple[str, ...], json_file: Path | None, lang: Lang) -> None:
 
     They are those of a text file, of standard input (-, the default), or the words themselves.
     """
-    from kit.explanation.explain import blocks
-    from kit.explanation.explain import explain as explained
+    from kit.explanation import explain as explained
 
-    if not (rows := explained(_pasted(text), lang)):
-        raise shared.Refusal(blocks(rows, lang))
-    shared.answer(blocks(rows, lang), rows, json_file)
+    if not (rows := explained.explain(_pasted(text), lang)):
+        raise shared.Refusal(explained.blocks(rows, lang))
+    shared.answer(explained.blocks(rows, lang), rows, json_file)
 
 
 def _pasted(text: tuple[str, ...]) -> str:
