@@ -6,7 +6,6 @@ import msgspec
 
 from kit import data
 from kit.i18n import T
-from kit.rocketmq.versions import Version, within
 
 
 class Answer(data.Row, frozen=True):
@@ -49,10 +48,6 @@ class ReturnedId(data.Row, frozen=True, kw_only=True):
     stages: tuple[str, ...] = ()
     since: str | None = None
     transactional: bool | None = None
-
-    def holds(self, client: str | Version | None) -> bool:
-        """Return whether it applies to a client of this version; an unknown version counts as the newest."""
-        return client is None or within(client, self.since, None)
 
 
 ID_CALLS: Final = data.read("rocketmq/facts/id_calls.yaml", tuple[ReturnedId, ...])

@@ -24,7 +24,7 @@ from kit.rocketmq import ids, stages
 from kit.rocketmq.answers import ID_CALLS
 from kit.rocketmq.catalogue import only_named, problems_in
 from kit.rocketmq.log_layouts import NAME_OF_LOG
-from kit.rocketmq.versions import Version
+from kit.rocketmq.versions import NEWEST, Version, within
 from kit.tables.facts import Facts, memo
 
 WANTS: Final[dict[str, ids.Kind]] = {
@@ -223,12 +223,12 @@ def of_copies(copies: pd.DataFrame, lang: Lang = "en") -> pd.DataFrame:
     call answers null or the message has no such copy.
     """
     records: list[dict[str, Any]] = copies.to_dict("records")  # type: ignore[assignment]
-    client = Version.maybe(str(copies["client_version"].dropna().max()))
+    client = Version.maybe(str(copies["client_version"].dropna().max())) or NEWEST
     transactional = not {stages.HALF, stages.CHECK_BACK, stages.COMMIT}.isdisjoint(copies["stage"])
     uniq, origin = (next((r[name] for r in records if r[name]), None) for name in ("uniq_key", "origin_message_id"))
     rows = []
     for one in ID_CALLS if records else ():
-        if not one.holds(client) or one.transactional not in (None, transactional):
+        if not within(client, one.since, None) or one.transactional not in (None, transactional):
             continue
         copy = next((r for r in reversed(records) if r["stage"] in one.stages), None)
         offset = origin if "origin" in one.stages else copy and copy["offset_msg_id"]
