@@ -16,6 +16,7 @@ from kit import data
 from kit.analysis import brokers, setup
 from kit.analysis.setup import Broker, Deployment, Group
 from kit.causes import release_advice, results
+from kit.causes.neighbours import deliveries
 from kit.causes.release_advice import Advice
 from kit.i18n import Lang, Sentence, T, labels
 from kit.inventory.model import Ref
@@ -206,8 +207,6 @@ def _has(fault: str, version: Version | None) -> bool:
 
 
 def _unreadable(seen: Deployment) -> Iterable[Hazard]:
-    from kit.causes.neighbours import deliveries
-
     for row in deliveries.unreadable(seen.rows):
         topic, place = row["subject"], Ref(row["file"], line=row["line"])
         values = {"command": deliveries.COMMAND, "word": quote(topic)}

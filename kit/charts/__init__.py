@@ -16,6 +16,7 @@ from kit.charts.figures import figure as figure
 from kit.charts.safe_text import clean as clean
 from kit.charts.safe_text import escape as escape
 from kit.charts.table import Table as Table
+from kit.evidence.failure import Failure
 from kit.i18n import Lang, Sentence, T, headings, labels, rendered
 
 MIME: Final = "application/vnd.rmq-kit.chart+json"
@@ -146,8 +147,6 @@ def named(values: Iterable[Any], names: Mapping[str, T], lang: Lang) -> list[Any
 
 def undrawn(error: Exception, table: Table) -> Table:
     """Return what is shown if drawing `table` failed; one sentence if it has no rows."""
-    from kit.evidence.failure import Failure
-
     failure = Failure.of(clean(table.caption, 120), error)
     caption = LABELS["any"]["undrawn"].say(title=clean(table.caption, 120), type=failure.type)
     noted = attrs.evolve(table, caption=caption, failure=attrs.asdict(failure))
