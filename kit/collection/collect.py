@@ -25,8 +25,8 @@ def script(since: Time = None, until: Time = None, topic: str | None = None, lan
     first, last = (instant(time or None) for time in (since, until))
     window(first, last)
     values = {
-        "SINCE": _printed(first),
-        "UNTIL": _printed(last),
+        "SINCE": utc(first).strftime("%Y-%m-%d %H:%M:%S") if first else "",
+        "UNTIL": utc(last).strftime("%Y-%m-%d %H:%M:%S") if last else "",
         "SINCE_MARK": (utc(first) - MARGIN).strftime("%Y%m%d%H%M.%S") if first else "",
         "SINCE_S": str(int((first - MARGIN).timestamp())) if first else "",
         "UNTIL_S": str(int((last + MARGIN).timestamp())) if last else "",
@@ -36,7 +36,3 @@ def script(since: Time = None, until: Time = None, topic: str | None = None, lan
     head = "".join(f"{name}={shlex.quote(value)}\n" for name, value in values.items())
     body = resources.files(__package__).joinpath("collect.sh").read_text(encoding="utf-8")
     return "#!/bin/sh\n" + head + body
-
-
-def _printed(time: dt.datetime | None) -> str:
-    return utc(time).strftime("%Y-%m-%d %H:%M:%S") if time else ""

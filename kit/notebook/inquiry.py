@@ -18,6 +18,7 @@ import attrs
 import pandas as pd
 from pyspark.sql import DataFrame, SparkSession
 
+import kit
 from kit import causes
 from kit.analysis import noise
 from kit.case.case import Case
@@ -319,8 +320,6 @@ def start(
     `workspace`: empty for the user's cache folder. `options` as on the command line (`{"tz_app": "Asia/Shanghai"}`).
     `book`: the kit's notebook this is, whose text is then said in `lang`; None: somebody else has seen to that.
     """
-    import kit
-
     if book is not None:
         prose.speak(book, lang, interactive)
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
