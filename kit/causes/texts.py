@@ -12,8 +12,6 @@ from kit import data
 from kit.causes.findings import Kind, Remedy, Role
 from kit.i18n import Filled, T
 
-Severity = Literal["notice", "warning", "critical"]
-
 
 class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which occurrences of a sign count, by one value of their entry."""
@@ -46,7 +44,7 @@ class Alert(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     least: int = 1
     within: float = 60.0
     lasts: float = 0.0
-    severity: Severity = "warning"
+    severity: Literal["notice", "warning", "critical"] = "warning"
     by: tuple[str, ...] = ()
     differ: str = ""
     when: Condition | None = None

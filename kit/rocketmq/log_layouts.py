@@ -7,7 +7,6 @@ import msgspec
 
 from kit import data
 
-Zone = Literal["GMT+8", "floating"]
 Files = Literal["broker", "client", "app", "text"]
 
 
@@ -19,7 +18,7 @@ class Layout(data.Row, frozen=True):
     of: Literal["broker", "client", "app"] = "app"
     regex: str = ""
     files: tuple[Files, ...] = ("broker", "client", "app", "text")
-    zone: Zone = "floating"
+    zone: Literal["GMT+8", "floating"] = "floating"
     fraction: Literal["ms", "none", "seconds twice"] = "ms"
     otherwise: str | None = None
     time: tuple[str, ...] = ()

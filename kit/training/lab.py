@@ -20,8 +20,6 @@ from kit.notebook.inquiry import Inquiry
 from kit.rocketmq import config, names, placement
 from kit.training.bench import Bench
 
-Kind = Literal["number", "word", "words"]
-
 
 class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One question. `options`: words to choose from, with what they mean.
@@ -31,7 +29,7 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     `word`, else `number`, unless it is given.
     """
 
-    kind: Kind = "number"
+    kind: Literal["number", "word", "words"] = "number"
     answer: str
     prompt: T
     hint: T
