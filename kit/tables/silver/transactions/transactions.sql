@@ -29,7 +29,8 @@ with brokers as (
   ) where nth = 1
 ), gaps as (
   -- A commit may lie in one of those that begin before the op record: if the latest end of these follows the half record.
-  select coalesce(unix_millis(after), -9223372036854775808) as begin, lead(unix_millis(after)) over (order by after nulls first, start) as next,
+  select coalesce(unix_millis(after), -9223372036854775808) as begin,
+    lead(coalesce(unix_millis(after), -9223372036854775808)) over (order by after nulls first, start) as next,
     max(coalesce(unix_millis(before), 9223372036854775807)) over (order by after nulls first, start rows unbounded preceding) as latest
   from stretches
 ), dated_ops as (
