@@ -74,7 +74,7 @@ def decoded(case: Case, out: Path, *, body: bool, form: str) -> list[tuple[str, 
 def parsed_logs(case: Case, out: Path, *, form: str) -> list[tuple[str, int]]:
     """Write `out/logs`; return entries per file and layout, and lines that match no layout."""
     with output.into(out, "logs", case.lang) as folder:
-        save(case.logs, folder / "logs", form)
+        save(case.logs.orderBy("file", "line"), folder / "logs", form)
     rows = case.sql("select file, layout, count(*) as n from logs group by 1, 2 order by 1, 2").collect()
     counted = [(f"{row.file} [{row.layout}]", row.n) for row in rows]
     return [*counted, (COUNTED["unknown"].in_(case.lang), sum(row.n for row in rows if row.layout == "unknown"))]

@@ -79,6 +79,12 @@ def test_folders_may_have_any_name(truth, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {odd.name}
 
 
+def test_logs_are_written_in_the_order_of_their_lines(case, tmp_path):
+    write.parsed_logs(case, tmp_path / "out", form="parquet")
+    found = pd.read_parquet(tmp_path / "out" / "logs", columns=["file", "line"])
+    assert len(found) == case.logs.count() and found.equals(found.sort_values(["file", "line"], ignore_index=True))
+
+
 def test_every_table_is_there_and_times_are_instants_in_the_zone_of_the_records(case):
     filled = {name for name in (*tables.specs(), "ops", "configs") if case.has(name)}
     there = {"messages", "skipped", "ops", "logs", "consumequeue", "index", "configs", "offsets", "rows", "admin"}
