@@ -14,9 +14,11 @@ from kit.causes.declared import Observed
 from kit.causes.findings import Moment
 from kit.causes.texts import read
 from kit.inventory.model import Ref
+from kit.rocketmq import versions
 from kit.tables.facts import Facts
 
 TEXTS: Final = read("root_causes", "half-topic-blowup")
+INTO_HALF: Final = next(fix for fix in versions.FIXED if fix.slug == "schedule-into-half")
 
 
 def observe(facts: Facts) -> Observed:
@@ -30,8 +32,9 @@ def observe(facts: Facts) -> Observed:
         "printed_length": back.printed_length if only_printed else None,
         "refusals": back.refusals, "refused": 0 if only_printed else back.refusals,
         # Where the client's own re-send failed as well, or carries no TRAN_MSG, nothing became a half message of it; a
-        # send-back without an answer was not refused.
-        "leads_on": back.resent_failed < back.refusals and not back.cleared and back.reason not in send_back.UNANSWERED,
+        # send-back without an answer was not refused. Nor where no broker delivers a delayed message into the half topic.
+        "leads_on": back.resent_failed < back.refusals and not back.cleared and back.reason not in send_back.UNANSWERED
+        and any(INTO_HALF.has(version) for version in setup.broker_versions(facts) or (versions.OLDEST,)),
     }  # fmt: skip
     quotes = {
         "why-refused": refs.quote(facts, back.printed, 2) if only_printed else back.reason_refs,
