@@ -189,15 +189,6 @@ class Rows:
         like[like] = np.asarray(pc.match_substring_regex(heads, _TRACE))
         return self.in_topics(frozenset({rocketmq.TRACE_TOPIC})) | like
 
-    def by_stage(self) -> list[pa.Array]:
-        """Group the rows by stage, so that who asks for one reads few row groups; return the columns of `LINEAGE`."""
-        columns = self._lineage()
-        if len(columns[0].dictionary) < 2:
-            return columns
-        order = np.argsort(columns[0].indices.to_numpy(), kind="stable")
-        self.take(order)
-        return [column.take(pa.array(order)) for column in columns]
-
     def array(self, name: str) -> pa.Array:
         """Build one column; `file`, `body`, `problem` and `LINEAGE` are built for the batch."""
         if name in _HASHES:
@@ -336,7 +327,7 @@ class Rows:
         self._mark(bad[codes] if bad.any() else None, c.BAD_HOST)
         return pa.DictionaryArray.from_arrays(codes, pa.array(hosts, pa.string()))
 
-    def _lineage(self) -> list[pa.Array]:
+    def lineage(self) -> list[pa.Array]:
         """Return the columns of `LINEAGE`, worked out once for each combination of topic, REAL_TOPIC and flags."""
 
         def has(*names: str) -> np.ndarray:
@@ -378,7 +369,7 @@ def batch(rows: Rows, file: str) -> Iterator[pa.RecordBatch]:
     wanted = rows.wanted
     arrays: dict[str, Any] = {}
     if set(LINEAGE) & set(wanted.columns):
-        arrays |= zip(LINEAGE, rows.by_stage(), strict=True)
+        arrays |= zip(LINEAGE, rows.lineage(), strict=True)
     for name in wanted.columns:
         if name == "file":
             arrays[name] = pa.DictionaryArray.from_arrays(np.zeros(len(rows), np.int32), pa.array([file]))

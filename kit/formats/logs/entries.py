@@ -43,7 +43,6 @@ status and details (grpc/_channel.py, grpc/aio/_call.py)."""
 _GMT8: Final = 480
 HALF_AN_HOUR: Final = 1_800_000
 _ALL_SLUGS: Final = pa.array(SLUGS, pa.string())
-_EVENTS: Final = pa.array(catalogue.SLUGS, pa.string())
 _KNOWN: Final = pa.array([*catalogue.SLUGS, "*"], pa.string())
 _UNKNOWN, _MQADMIN = SLUGS.index("unknown"), SLUGS.index("mqadmin")
 # Of each row, and at the end (index -1) of lines without a layout:
@@ -251,11 +250,11 @@ def _batch(window: _Window, chosen: slice, line: int, piece: Piece, options: Opt
         is_one = confirmed(entry, event, whole)
         entry, event = entry[is_one], event[is_one]
         counts = np.append(0, np.cumsum(np.bincount(entry, minlength=heads.size))).astype(np.int32)
-        columns.append(pa.ListArray.from_arrays(pa.array(counts), _EVENTS.take(pa.array(event))))
+        columns.append(pa.ListArray.from_arrays(pa.array(counts), _KNOWN.take(pa.array(event))))
         several = np.diff(counts)
         known = np.zeros(heads.size, np.int32)
         known[several == 1] = event[counts[:-1][several == 1]]
-        known[several > 1] = len(_EVENTS)
+        known[several > 1] = len(catalogue.SLUGS)
         columns.append(pa.DictionaryArray.from_arrays(pa.array(known, mask=several == 0), _KNOWN))
         columns.append(pa.array(window.origins[heads], pa.int64()))
     return pa.RecordBatch.from_arrays(columns, names=options.schema.names)
