@@ -19,8 +19,9 @@ import pyarrow as pa
 
 from kit.evidence import disk
 from kit.evidence.files import Damaged, Refused, Unread, beginning, notes, refusal
+from kit.formats import thread_dumps
 from kit.formats.commitlog import schema
-from kit.formats.logs import source_code, thread_dumps
+from kit.formats.logs import source_code
 from kit.formats.logs.schema import Options
 from kit.formats.printed_times import NANO_FIRST_MS, NANO_LAST_MS, converter, datetime_of
 from kit.formats.tables import business_tables as rows

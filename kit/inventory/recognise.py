@@ -12,9 +12,9 @@ import attrs
 from kit import data
 from kit.evidence.files import EvidenceFile, beginning, first_data, open_readonly
 from kit.explanation import context
-from kit.formats import queues
+from kit.formats import queues, thread_dumps
 from kit.formats.commitlog import records
-from kit.formats.logs import source_code, thread_dumps
+from kit.formats.logs import source_code
 from kit.formats.patterns import byte_patterns, patterns
 from kit.formats.tables import business_tables, configs, delimited, metrics, mqadmin
 from kit.inventory import sniff

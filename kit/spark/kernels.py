@@ -7,7 +7,8 @@ import zlib
 from pathlib import Path
 
 from kit import data
-from kit.formats.commitlog import batches, segments, trace_contexts
+from kit.formats import traces
+from kit.formats.commitlog import batches, segments
 from kit.formats.commitlog.records import sniff
 from kit.formats.commitlog.schema import FIELDS, STORED
 from kit.rocketmq import binary_format as f
@@ -38,7 +39,7 @@ def warm() -> None:
         list(segments.messages(file, 0, file.used, wanted))
         list(segments.messages(file, 0, file.used, batches.Wanted(STORED, body_topics=frozenset({"t"}))))
         list(segments.skipped(file, 0, file.used))
-        list(trace_contexts.trace_rows(file, 0, file.used))
+        list(traces.trace_rows(file, 0, file.used))
 
 
 if __name__ == "__main__":

@@ -242,7 +242,7 @@ class TraceDataSource(CommitLogDataSource):
         return TRACES
 
     def batches(self, part: Any) -> Iterator[pa.RecordBatch]:
-        from kit.formats.commitlog.trace_contexts import trace_rows
+        from kit.formats.traces import trace_rows
 
         file, start, stop = part
         return trace_rows(file, start, stop)

@@ -1,10 +1,9 @@
-"""What each layout's sample says, written by hand; logs of the recordings; thread dumps; and programs, which are no logs."""
+"""What each layout's sample says, written by hand; logs of the recordings; and programs, which are no logs."""
 
 import datetime as dt
 import json
 from pathlib import Path
 
-import attrs
 import layouts
 import pytest
 from folders import opened
@@ -12,7 +11,7 @@ from recorded import log_entries, texts
 from table import rows_of
 
 import kit
-from kit.formats.logs import entries, source_code, thread_dumps
+from kit.formats.logs import entries, source_code
 from kit.formats.logs.schema import Options, Piece
 from kit.formats.printed_times import zone
 from kit.inventory import inventory
@@ -116,30 +115,6 @@ def test_spark_reads_and_selects(spark, tmp_path):
     found = logs.where(F.array_contains("events", "topic-too-long")).orderBy("line")
     rows = found.select("line", "offset", F.col("ts").cast("long").alias("s")).collect()
     assert [tuple(r) for r in rows] == [(n, (n - 1) // 2 * 100, 1715653351) for n in (1, 3, 5)]
-
-
-JDK8 = rows_of(__file__, "jdk8")
-JDK17 = rows_of(__file__, "jdk17")
-
-
-@pytest.mark.parametrize("given", rows_of(__file__, "threads"), ids=lambda given: given["dump"])
-def test_threads_of_a_dump(given):
-    text = rows_of(__file__, given["dump"])
-    assert thread_dumps.sniff(text.encode()) is given["is_dump"]
-    for thread, expected in zip(thread_dumps.parse(text), given["threads"], strict=True):
-        frames = dict(zip(("first_frame", "second_frame"), thread.frames, strict=False))
-        found = attrs.asdict(thread) | frames | {"time": thread.time and str(thread.time)}
-        assert {name: found[name] for name in expected} == expected
-
-
-def test_dumps_in_one_output_are_told_apart_and_their_times_are_in_the_zone_given():
-    both = thread_dumps.parse("some line of the application\n" + JDK17 + JDK8)
-    assert [t.dump for t in both] == [0, 0, 1, 1]
-    first = next(thread_dumps.read(JDK8.encode(), lambda ms: ms - 8 * 3_600_000))
-    assert first["time"] == 1_000_000 * dt.datetime(2026, 11, 21, 23, 8, 20, tzinfo=dt.UTC).timestamp()
-    # From each blank on to the last one took hours.
-    (thread,) = thread_dumps.parse(JDK17.split("\n\n")[0] + '\n"main" #1 tid=0x1\n"' + "\u3000" * 1_000_000)[-1:]
-    assert thread.thread == "main"
 
 
 JAVA, PYTHON, SCRIPT, SHELL = (rows_of(__file__, name) for name in ("java", "python", "script", "shell"))

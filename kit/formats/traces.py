@@ -17,7 +17,7 @@ from kit.formats.patterns import forms
 from kit.formats.printed_times import NANO_LAST_MS
 from kit.rocketmq import binary_format as f
 
-_LAYOUTS: Final = forms("trace_contexts")
+_LAYOUTS: Final = forms("traces")
 FIELDS: Final = {name: tuple(layout.replace("| ", "").split()) for name, layout in _LAYOUTS.items()}
 _LEAST: Final = {name: len(layout.partition("|")[0].split()) for name, layout in _LAYOUTS.items()}
 _GLUED: Final = re.compile(rf"(-?\d+)({'|'.join(FIELDS)})")
