@@ -14,7 +14,7 @@ import attrs
 import msgspec
 
 from kit import data
-from kit.analysis.consumers import consumer_logs, lag, members
+from kit.analysis.consumers import lag, members
 from kit.causes.findings import Finding, Missing, Side
 from kit.i18n import Sentence, T, labels
 from kit.rocketmq import names as rocketmq
@@ -74,7 +74,7 @@ def placed(facts: Facts, findings: Iterable[Finding]) -> None:
     groups = set()
     if any(OF_GROUP in command for command in commands):
         groups = {*lag.positions(facts)["group"].dropna(), *(each["group"] for each in members.connections(facts))}
-        groups |= {each.group for each in consumer_logs.every(facts) if each.group}
+        groups |= set(facts("consumer_statements", "group")["group"].dropna())
     group = _only(filter(rocketmq.of_users, groups))
     own = (rocketmq.RETRY_PREFIX, rocketmq.DLQ_PREFIX)
     topics = [name for name in _of_records(facts, "topic") if not name.startswith(own)]

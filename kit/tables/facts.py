@@ -56,13 +56,17 @@ class Facts:
         self._case = case
         self._memo = Once()
 
-    def __call__(self, name: str) -> pd.DataFrame:
-        """Return a gold table as a frame. Raise `KeyError`, `TableFailed`, which name it."""
-        return frames.to_pandas(self._case.tables.arrow(name))
+    def __call__(self, name: str, *columns: str) -> pd.DataFrame:
+        """Return a gold table, or some of its columns, as a frame. Raise `KeyError`, `TableFailed`, which name it."""
+        table = self._case.tables.arrow(name)
+        return frames.to_pandas(table.select(columns) if columns else table)
 
-    def rows(self, name: str) -> list[dict[str, Any]]:
-        """Return a gold table as shared dicts of plain values, times naive in UTC. Raise as a call does."""
-        return self.once(f"rows {name}", lambda: frames.rows(self._case.tables.arrow(name)))
+    def rows(self, name: str, **only: Iterable[Any]) -> list[dict[str, Any]]:
+        """Return a gold table as shared dicts of plain values, times naive in UTC. Raise as a call does.
+
+        `only`: the values of a column whose rows are wanted; of a large table the others are not made.
+        """
+        return self.once(f"rows {name} {only}", lambda: frames.rows(self._case.tables.arrow(name), only))
 
     def answers(self, question: str, /, **values: Any) -> list[dict[str, Any]]:
         """Return the few rows that answer one of `kit/tables/questions` about these values, as dicts like `rows`."""

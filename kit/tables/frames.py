@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kit.formats.values import schema
 
@@ -31,8 +33,12 @@ def to_pandas(table: pa.Table) -> pd.DataFrame:
     return table.to_pandas(types_mapper=(whole | {pa.bool_(): pd.BooleanDtype()}).get)
 
 
-def rows(table: pa.Table) -> list[dict[str, Any]]:
-    """Return rows as dicts of plain Python values, None where there is no value, times naive in UTC."""
+def rows(table: pa.Table, only: Mapping[str, Iterable[Any]] | None = None) -> list[dict[str, Any]]:
+    """Return rows as dicts of plain Python values, None where there is no value, times naive in UTC; `only`: those with
+    one of these values in each of these columns.
+    """
+    for name, values in (only or {}).items():
+        table = table.filter(pc.is_in(table[name], pa.array(values, table[name].type)))
     for n, field in enumerate(table.schema):
         if pa.types.is_timestamp(field.type):
             table = table.set_column(n, field.name, table[n].cast(pa.timestamp("us"), safe=False))

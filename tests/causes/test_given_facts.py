@@ -44,11 +44,12 @@ class Given(Facts):
     def has(self, table):
         return table in self.present
 
-    def rows(self, name):
+    def rows(self, name, **only):
         rows = self.tables.get(name, [])
-        return [] if isinstance(rows, str) else [dict(row) for row in rows]
+        rows = () if isinstance(rows, str) else rows
+        return [dict(row) for row in rows if all(row.get(column) in values for column, values in only.items())]
 
-    def __call__(self, name):
+    def __call__(self, name, *columns):
         query = catalogue().get(name)
         if query and query.columns:  # a fold, which says its columns
             return frames.to_pandas(frames.to_arrow(self.rows(name), query.columns))

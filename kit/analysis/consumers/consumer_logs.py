@@ -19,13 +19,13 @@ Statement = SimpleNamespace
 
 
 @memo
-def every(facts: Facts) -> list[Statement]:
-    """Return every statement about consuming, in order of time, file and line."""
-    rows = facts.rows("consumer_statements")
+def _of(facts: Facts, *slugs: str) -> list[Statement]:
+    """Return the statements of these events, in order of time, file and line: others are most of a large log."""
     # A gRPC client names its group once, at its start.
-    groups = {row["client_id"]: row["group"] for row in rows if row["event"] == "grpc-consumer-created"}
+    created = facts.rows("consumer_statements", event=("grpc-consumer-created",))
+    groups = {row["client_id"]: row["group"] for row in created}
     statements = []
-    for row in rows:
+    for row in facts.rows("consumer_statements", event=slugs):
         named = row["queue_id"] is not None and row["topic"] is not None
         queue = (row["topic"], row["broker"] or "", int(row["queue_id"])) if named else None
         own = row | {"group": row["group"] or groups.get(row["client_id"])}
@@ -35,7 +35,7 @@ def every(facts: Facts) -> list[Statement]:
 
 def of(facts: Facts, *slugs: str, group: str | None = None) -> list[Statement]:
     """Return the statements of these events, of one group if given, in order of time, file and line."""
-    return [s for s in every(facts) if s.event in slugs and group in (None, s.group)]
+    return [s for s in _of(facts, *slugs) if group in (None, s.group)]
 
 
 def of_users(facts: Facts, *slugs: str) -> dict[str, list[Statement]]:

@@ -200,7 +200,8 @@ def every_client(facts: Facts, group: str, topic: str) -> bool:
 def window(firsts: list[Time], facts: Facts, group: str) -> tuple[dt.datetime, dt.datetime] | None:
     """Return the time from the earliest of these times to the last statement about a group, None without one."""
     known = [first for first in firsts if first is not None]
-    lasts = (s.last for s in consumer_logs.every(facts) if s.group == group and s.last is not None)
+    statements = facts.rows("consumer_statements", group=(group,))
+    lasts = (statement["last"] for statement in statements if statement["last"] is not None)
     return (min(known), max([*known, *lasts])) if known else None
 
 

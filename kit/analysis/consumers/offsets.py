@@ -107,11 +107,8 @@ def _from_the_beginning(facts: Facts, pull: Row) -> bool:
 def _unlogged(facts: Facts) -> set[str]:
     """Return the new groups to which more clients connected in the first minute than have a log here."""
     unlogged = set()
-    by_group = grouped(
-        (s.group, s) for s in consumer_logs.of(facts, "consumer-connected", "queues-assigned", "pull-started")
-    )
     for group, born in created(facts).items():
-        every = by_group.get(group, [])
+        every = consumer_logs.of(facts, "consumer-connected", "queues-assigned", "pull-started", group=group)
         own = [s for s in every if s.event != "consumer-connected"]
         ids = {s.client_id for s in every if s.event == "consumer-connected" and s.first and abs(s.first - born) < SOON}
         if ids - {s.client_id for s in own} and len(ids) > max(1, len({s.file for s in own})):
