@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from kit.formats import values
 from kit.formats.commitlog import batches, segments
-from kit.formats.commitlog.schema import TRACES, File, Wanted
+from kit.formats.commitlog.schema import File, Wanted
 from kit.formats.patterns import forms
 from kit.formats.printed_times import NANO_LAST_MS
 from kit.rocketmq import binary_format as f
@@ -21,6 +21,7 @@ _LAYOUTS: Final = forms("traces")
 FIELDS: Final = {name: tuple(layout.replace("| ", "").split()) for name, layout in _LAYOUTS.items()}
 _LEAST: Final = {name: len(layout.partition("|")[0].split()) for name, layout in _LAYOUTS.items()}
 _GLUED: Final = re.compile(rf"(-?\d+)({'|'.join(FIELDS)})")
+TRACES: Final = values.columns_of("traces")
 _TYPES: Final = {field.name: field.type for field in TRACES}
 
 

@@ -139,12 +139,25 @@ def _store_of(head: Head) -> str | None:
 
 def _records(head: Head) -> Kind | None:
     """Recognise a file by its records: the one behind the filler with which it begins, else the first ones."""
-    size = records.filler(head.data)
+    size = _filler(head.data)
     record = records.sniff(head.at(size)) if 0 < size < head.file.bytes else None
     if known := (record and _based(record, size)) or _kind(records.sniff(head.data)):
         return known
     is_blank = size > 0 and head.data[4:8] == f.MAGIC_BLANK.to_bytes(4, "big")
     return ("commitlog", {"base": None}) if is_blank else None
+
+
+def _filler(head: bytes) -> int:
+    """Return how many bytes of filler a file begins with, as those cut to a few records do, 0 for none.
+
+    A commit log's (`CommitLog.BLANK_MAGIC_CODE`) or a DLedger file's (`MmapFileList`).
+    """
+    if len(head) < 16:
+        return 0
+    first, second = int.from_bytes(head[:4], "big", signed=True), int.from_bytes(head[4:8], "big")
+    if second == f.MAGIC_BLANK:
+        return first if first >= 8 else 0
+    return second if first == f.DLEDGER_BLANK and 8 <= second < 1 << 31 and not any(head[8:16]) else 0
 
 
 def _deeper(head: Head) -> Kind | None:

@@ -19,7 +19,7 @@ from pyspark.sql.pandas.types import from_arrow_type
 from kit.evidence.files import Unread, open_raw
 from kit.evidence.workspace import READING, code_hash
 from kit.formats import queues
-from kit.formats.commitlog.schema import FIELDS, SKIPPED, STORED, TRACES, Wanted, schema
+from kit.formats.commitlog.schema import FIELDS, SKIPPED, STORED, Wanted, schema
 from kit.formats.logs.schema import Options, Piece
 from kit.formats.printed_times import zone
 from kit.formats.values import columns_of
@@ -239,7 +239,7 @@ class TraceDataSource(CommitLogDataSource):
     format = "rocketmq.trace"
 
     def fields(self) -> pa.Schema:
-        return TRACES
+        return columns_of("traces")
 
     def batches(self, part: Any) -> Iterator[pa.RecordBatch]:
         from kit.formats.traces import trace_rows

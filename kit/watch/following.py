@@ -18,6 +18,7 @@ from typing import Final
 import msgspec
 
 from kit.evidence.files import EvidenceFile, first_data, open_raw, walk
+from kit.formats import growing
 from kit.formats.commitlog import segments
 from kit.formats.commitlog.schema import File
 from kit.formats.logs import entries
@@ -105,7 +106,7 @@ def step(roots: Sequence[Path], before: State, now: float, *, most: int, since: 
             elif place.kind and left[is_log] > 0 and is_log:
                 _read_log(stream, place, quiet, left[True])
             elif place.kind and left[is_log] > 0:
-                end = segments.records_end(stream, _store(stream, place, path), place.at, left[False], is_last=is_last)
+                end = growing.records_end(stream, _store(stream, place, path), place.at, left[False], is_last=is_last)
                 _move(stream, place, end)
             left[is_log] -= place.at - place.begin
     for key, place in before.items():
@@ -177,7 +178,7 @@ def _pass_over(stream: io.FileIO, place: Place, path: Path, *, is_last: bool) ->
         _read_log(stream, place, QUIET, place.size)
     else:
         file = _store(stream, place, path)
-        _move(stream, place, segments.present_end(stream, file) if is_last else file.length)
+        _move(stream, place, growing.present_end(stream, file) if is_last else file.length)
     place.begin, place.first, place.size = place.at, place.line, 0
 
 
@@ -207,9 +208,9 @@ def _entries_end(stream: io.FileIO, place: Place, quiet: float, most: int) -> in
     if end == size and quiet >= UNFINISHED:
         return end
     if end == size and quiet >= QUIET:
-        return entries.line_end(stream, begin, end)
+        return growing.line_end(stream, begin, end)
     if place.source == "mqadmin":
         return begin
-    whole = entries.last_entry(stream, begin, end, place.source)
+    whole = growing.last_entry(stream, begin, end, place.source)
     # An entry that fills a whole step is passed on in parts.
-    return whole if whole > begin or end == size else entries.line_end(stream, begin, end)
+    return whole if whole > begin or end == size else growing.line_end(stream, begin, end)

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from kit.formats.commitlog import columns as c
 from kit.formats.commitlog.columns import BAD_BODY, BIG_BODY, LZ4, PLAIN, ZLIB, ZSTD
 from kit.formats.commitlog.records import Bytes
-from kit.formats.commitlog.schema import COLUMN_OF, LINEAGE, MISPLACED, PROMOTED, TEXT, TRACED, Wanted, schema
+from kit.formats.commitlog.schema import COLUMN_OF, LINEAGE, PROMOTED, TEXT, TRACED, Wanted, schema
 from kit.formats.values import LAST_MS, TIMESTAMP, ranges
 from kit.rocketmq import binary_format as f
 from kit.rocketmq import names as rocketmq
@@ -202,15 +202,12 @@ class Rows:
         if name == "body_codec":
             codes = self.number("body_codec")
             return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes == c.UNKNOWN), _CODECS)
-        if name == "properties":
-            return self._maps()
         if name == "offset_msg_id":
             return offset_ids(*self._numbered("store_host"), self.records["physical_offset"])
-        if name == MISPLACED:
-            return pa.array(self.records[name].astype(bool))
         if name == TRACED:
             return pa.array(self.traced())
-        return {"topic": lambda: self.topic, TEXT: lambda: self.text}.get(name, lambda: pa.array(self.number(name)))()
+        other = {"topic": lambda: self.topic, TEXT: lambda: self.text, "properties": self._maps}
+        return other.get(name, lambda: pa.array(self.number(name)))()
 
     def number(self, name: str) -> np.ndarray:
         """Return a field of `columns.RECORD` by itself."""

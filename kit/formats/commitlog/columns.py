@@ -23,11 +23,10 @@ PROBLEMS: Final = (
 
 STRINGS: Final = ("body", "topic", "properties", "born_host", "store_host")
 _LONGS: Final = ("physical_offset", "queue_offset", "born_timestamp", "store_timestamp", "prepared_transaction_offset")
-_INTS: Final = (
-    "store_size", "queue_id", "flag", "sys_flag", "reconsume_times", "body_crc", "body_codec", "mark", "misplaced",
-)  # fmt: skip
+_INTS: Final = ("store_size", "queue_id", "flag", "sys_flag", "reconsume_times", "body_crc", "body_codec", "mark")
 RECORD: Final = np.dtype([
     *((name, "i8") for name in (*_LONGS, *STRINGS)), *((name, "i4") for name in (*_INTS, *(f"{name}_size" for name in STRINGS))),
+    ("misplaced", "?"),
 ])  # fmt: skip
 """A record in memory: its numbers, and where its strings begin in the buffer."""
 NUMBERED: Final = ("topic", "born_host", "store_host")

@@ -162,19 +162,6 @@ def layout(buf: Bytes, most: int) -> tuple[int, int, int]:
     return seen, base, int(entries[:seen][bases[:seen] == base].sum())
 
 
-def filler(head: Bytes | bytes) -> int:
-    """Return how many bytes of filler a file begins with, as those cut to a few records do, 0 for none.
-
-    A commit log's (`CommitLog.BLANK_MAGIC_CODE`) or a DLedger file's (`MmapFileList`).
-    """
-    if len(head) < 16:
-        return 0
-    first, second = int.from_bytes(bytes(head[:4]), "big", signed=True), int.from_bytes(bytes(head[4:8]), "big")
-    if second == f.MAGIC_BLANK:
-        return first if first >= 8 else 0
-    return second if first == f.DLEDGER_BLANK and 8 <= second < 1 << 31 and not any(head[8:16]) else 0
-
-
 def sniff(head: Bytes | bytes) -> dict[str, Any] | None:
     """Return {"kind": "commitlog" | "dledger", "base": physical offset of the first byte}; None without records."""
     buf = np.frombuffer(head, np.uint8)

@@ -46,7 +46,6 @@ STORED: Final = (
 """Columns of `messages` as the workspace keeps them."""
 
 SKIPPED: Final = columns_of("skipped")
-TRACES: Final = columns_of("traces")
 PAD: Final = 16 << 20
 """How many zeros are kept behind the last byte on disk, so that a record that ends in zeros is read whole."""
 

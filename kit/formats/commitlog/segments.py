@@ -1,11 +1,8 @@
-"""Ranges of commit log files → Arrow batches of records, or the ranges that are no records; how far a file that is still
-being written has whole records.
-"""
+"""Ranges of commit log files → Arrow batches of records, or the ranges that are no records."""
 
 import io
 import mmap
 import os
-from bisect import bisect_left
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Final
@@ -86,7 +83,7 @@ def spans(
     offset of the first byte) piece by piece. Starts count from the first byte, gaps from that of the file; bytes hold
     until the next piece.
     """
-    room, (starts, sizes, marks, gaps) = np.empty(WINDOW + BACK, np.uint8), _found()
+    room, (starts, sizes, marks, gaps) = np.empty(WINDOW + BACK, np.uint8), places()
     with open_raw(file.path) as stream:
         at, limit = _border(stream, file, start, room), _border(stream, file, stop, room)
         buf, begin, end, until, reach = room[:0], at, at, at, NEAR
@@ -116,7 +113,7 @@ def spans(
             yield buf, none, none, marks[:0], [(file.used, file.length, "zero_tail")], file.base + begin
 
 
-def _found() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def places() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return room for the records (starts, sizes, marks) and the gaps that a walk finds."""
     starts, sizes = np.empty((2, BATCH_ROWS), np.int64)
     return starts, sizes, np.empty(BATCH_ROWS, np.int32), np.empty((1024, 3), np.int64)
@@ -154,45 +151,3 @@ def skipped(file: File, start: int, stop: int) -> Iterator[pa.RecordBatch]:
             else:
                 merged.append(gap)
     yield from values.batches((dict(zip(SKIPPED.names, (file.file, *gap), strict=True)) for gap in merged), SKIPPED)
-
-
-# --- files that are still being written -------------------------------------------------------------------------------
-
-PAGE: Final = 64 << 10
-
-
-def records_end(stream: io.FileIO, file: File, begin: int, most: int, *, is_last: bool) -> int:
-    """Return where the whole records behind `begin` end, at most some `most` bytes on.
-
-    What is no record is waited for, since it may become one; it is passed over where a record that belongs there
-    follows, or where the file is not the last one of its log (`is_last`) and so is written no more.
-    """
-    at = begin
-    if any(os.pread(stream.fileno(), 64, begin)):
-        at = _whole_end(stream, file, begin, min(file.length, begin + most + BACK), most)
-    return at if is_last or at > begin else file.length
-
-
-def present_end(stream: io.FileIO, file: File) -> int:
-    """Return where the records of a file end now, without reading the file from its beginning.
-
-    It is zero behind its records: bisection reads some fourteen pages of 1 GiB, none of them cold.
-    """
-    pages = range((file.length + PAGE - 1) // PAGE)
-    used = bisect_left(pages, True, key=lambda page: not any(os.pread(stream.fileno(), PAGE, page * PAGE)))
-    end = min(file.length, used * PAGE)
-    start = max(0, end - BACK)
-    at = _whole_end(stream, file, start, end, BACK)
-    return at if at > start else end
-
-
-def _whole_end(stream: io.FileIO, file: File, begin: int, end: int, most: int) -> int:
-    """Return where the last whole record or filler between two positions ends, `begin` without one."""
-    buf, (starts, sizes, marks, gaps) = np.empty(end - begin, np.uint8), _found()
-    read(stream, buf, begin, end, begin)
-    count, lost, _ = walk.walk(
-        buf, 0, len(buf), file.length - begin, file.base + begin, file.head, most, starts, sizes, marks, gaps
-    )
-    ends = (starts + sizes)[:count][marks[:count] == 0]
-    blank = gaps[:lost][gaps[:lost, 2] == walk.BLANK]
-    return begin + int(max(ends.max(initial=0), blank[:, 1].max(initial=0)))

@@ -54,7 +54,7 @@ _OF_BROKER: Final = np.array([*(row.of == "broker" for row in LAYOUTS), False])
 
 
 @attrs.define
-class _Window:
+class Window:
     """Lines and entries of some bytes of a file; `starts` and `ends` are places in `text`, `origins` in the file.
 
     `next` is where the file goes on; `heads` is the first line of each entry, `after` the line behind it.
@@ -81,7 +81,7 @@ def batches(piece: Piece, options: Options) -> Iterator[pa.RecordBatch]:
         elif piece.line is not None:
             size = min(size, piece.end)
         while at < size and not (searching and at >= piece.end):
-            window = _window(file, at, size, piece, inside)
+            window = read_window(file, at, size, piece, inside)
             whole, count = window.next >= size, window.heads.size
             headed = window.matches.row[window.heads] >= 0
             first = 0
@@ -114,6 +114,15 @@ def line_feed(file: io.FileIO, at: int, size: int) -> int:
             return at + place
         at += CAP
     return size
+
+
+def count_lines(file: io.FileIO, begin: int, end: int) -> int:
+    """Return how many line feeds are in `[begin, end)`."""
+    count = 0
+    while begin < end and (data := os.pread(file.fileno(), min(8 << 20, end - begin), begin)):
+        count += data.count(b"\n")
+        begin += len(data)
+    return count
 
 
 def lines(text: bytes) -> tuple[np.ndarray, np.ndarray]:
@@ -170,7 +179,7 @@ def _clip(values: pa.Array) -> pa.Array:
 # --- entries ---------------------------------------------------------------------------------------------------------
 
 
-def _window(file: io.FileIO, at: int, size: int, piece: Piece, inside: bool) -> _Window:
+def read_window(file: io.FileIO, at: int, size: int, piece: Piece, inside: bool) -> Window:
     text, cuts, behind = _filled(file, at, size)
     starts, ends = lines(text)
     origins = at + starts
@@ -186,7 +195,7 @@ def _window(file: io.FileIO, at: int, size: int, piece: Piece, inside: bool) -> 
         text, starts, ends = unwrapped(text, starts, ends, piece.layouts)
         matches = classify(text, starts, ends, piece.layouts)
         heads = fold(text, starts, ends, matches.row, inside=inside)
-    return _Window(text, starts, ends, origins, behind, matches, heads, np.append(heads[1:], starts.size - is_cut))
+    return Window(text, starts, ends, origins, behind, matches, heads, np.append(heads[1:], starts.size - is_cut))
 
 
 def fold(text: bytes, starts: np.ndarray, ends: np.ndarray, row: np.ndarray, *, inside: bool = False) -> np.ndarray:
@@ -209,7 +218,7 @@ def fold(text: bytes, starts: np.ndarray, ends: np.ndarray, row: np.ndarray, *, 
     return np.append(np.flatnonzero(~(below & above)), headed)
 
 
-def _batch(window: _Window, chosen: slice, line: int, piece: Piece, options: Options) -> pa.RecordBatch:
+def _batch(window: Window, chosen: slice, line: int, piece: Piece, options: Options) -> pa.RecordBatch:
     """Return the columns of some entries of a window; `line` is the number of its first line."""
     text, starts, ends, matches = window.text, window.starts, window.ends, window.matches
     heads, after = window.heads[chosen], window.after[chosen]
@@ -338,45 +347,3 @@ def _copied(ms: np.ndarray, others: np.ndarray, own: np.ndarray) -> bool:
         return False
     first, last = ms[own].min() - HALF_AN_HOUR, ms[own].max() + HALF_AN_HOUR
     return bool(first < ms[others].min() and ms[others].max() < last)
-
-
-# --- logs that grow ---------------------------------------------------------------------------------------------------
-
-STEP: Final = 64 << 10
-
-
-def last_entry(file: io.FileIO, begin: int, end: int, source: str) -> int:
-    """Return where the last entry that starts in `[begin, end)` starts; `begin` must be the start of a line.
-
-    Everything before that place is complete: the entry that starts there shows that the one above gets no more lines.
-    """
-    piece, size = Piece("", "", source=source), STEP
-    while begin < end:
-        at = begin if end - size <= begin else line_feed(file, end - size, end) + 1
-        size *= 8
-        if at < end:
-            window = _window(file, at, end, piece, inside=False)
-            headed = window.heads[window.matches.row[window.heads] >= 0]
-            if headed.size or at == begin:
-                return int(window.origins[headed[-1] if headed.size else window.heads[-1]])
-    return begin
-
-
-def line_end(file: io.FileIO, begin: int, end: int) -> int:
-    """Return the position after the last line feed in `[begin, end)`, `begin` if no line ends there."""
-    while end > begin:
-        start = max(begin, end - STEP)
-        place = os.pread(file.fileno(), end - start, start).rfind(b"\n")
-        if place >= 0:
-            return start + place + 1
-        end = start
-    return begin
-
-
-def count_lines(file: io.FileIO, begin: int, end: int) -> int:
-    """Return how many line feeds are in `[begin, end)`."""
-    count = 0
-    while begin < end and (data := os.pread(file.fileno(), min(8 << 20, end - begin), begin)):
-        count += data.count(b"\n")
-        begin += len(data)
-    return count
