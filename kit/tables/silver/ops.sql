@@ -1,6 +1,5 @@
 -- stored as Parquet
--- One row for each half message that an op record ends: file, physical_offset, offset_msg_id, queue_id, store_timestamp, half_queue_offset
--- (null where the body is no number), tags. The body is `17` in 4.x and `17,18,` from 5.1.0 (TransactionalMessageServiceImpl, transactionOpMsgMaxSize).
+-- One row for each half message that an op record ends. The body is `17` in 4.x and `17,18,` from 5.1.0 (TransactionalMessageServiceImpl).
 with listed as (
   select file, physical_offset, offset_msg_id, queue_id, store_timestamp, tags,
     explode(split(rtrim(',', cast(body as string)), ',')) as named

@@ -1,5 +1,4 @@
--- One row per topic that exists: topic, listed (in a broker's list of topics, in topicList, or with a record in a store: what else there is would be
--- there too; not by a queue that a consumer took, a route that a client got, or an answer to a send). At most 100,000 rows.
+-- One row per topic that exists: listed (in a broker's list of topics, in topicList, or with a record in a store: what else there is would be there too).
 select topic, max(listed) as listed from (
   select subject as topic, true as listed from configs where origin = 'topics'
   union all

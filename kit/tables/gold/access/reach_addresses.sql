@@ -1,6 +1,5 @@
--- One row per address that settings, mqadmin outputs and logs name, and kind: `name server` (configurations, commands) or `advertised` (a broker registers
--- it, so that clients get it): the first line (of advertised ones in clusterList, else in a route or registration, else brokerIP1). BrokerController
--- registers brokerIP1, and clients connect to what the name server gives them (MQClientInstance.updateTopicRouteInfoFromNameServer).
+-- One row per address that settings, mqadmin outputs and logs name, and kind: `name server` (configurations, commands) or `advertised` (what a broker
+-- registers, brokerIP1, and clients connect to): the first line (of advertised ones in clusterList, else in a route or registration, else brokerIP1).
 with named as (
   select file, line, name, value from configs where name in ('namesrvAddr', 'listenPort') or (name = 'brokerIP1' and not backup and trim(value) <> '')
   union all

@@ -1,6 +1,5 @@
--- One row per topic that was found without a route, group that asked for it, file and source: event (topic-unknown-to-consumer, no-route),
--- by_send (printed below DefaultMQProducerImpl; by an application or in a paste, not below a consumer or an administrator's call), n (entries), line (the smallest), first, last. At most 1,000 rows, the earliest.
--- Queues of a light topic (common/MixAll.LMQ_PREFIX) never have a route. Source: client/impl/factory/MQClientInstance.updateTopicRouteInfoFromNameServer, client/impl/producer/DefaultMQProducerImpl.sendDefaultImpl.
+-- One row per topic found without a route, group that asked for it, file and source: by_send (printed below DefaultMQProducerImpl; by an application or in
+-- a paste, not below a consumer or an administrator's call). Queues of a light topic (common/MixAll.LMQ_PREFIX) never have a route.
 with statements as (
   select e.file, e.source, e.line, min(e.ts) as ts, max(e.event) as event,
     coalesce(max(case when e.event = 'topic-unknown-to-consumer' then e.value_topic end), max(e.value_topic)) as topic,

@@ -1,7 +1,6 @@
--- One row per file in which a store says itself that it takes no writes: event (store-not-writable, or store-shutdown for a write after the shutdown;
--- every stop ends with writes that come too late, they count only where somebody was refused), n (entries), the earliest. Answers to clients and their
--- logs are left out. A line that says that the disk is full, or that does not say why while another one marks a disk full, is of no other reason. Source:
--- store/DefaultMessageStore.checkStoreStatus, store/RunningFlags (16 DISK_FULL_BIT, 64 LOGIC_DISK_FULL_BIT).
+-- One row per file in which a store says itself that it takes no writes: event (store-not-writable, or store-shutdown for a write after the shutdown; every
+-- stop ends with such writes, they count only where somebody was refused). A line that says that the disk is full, or that does not say why while another
+-- one marks a disk full, is of no other reason. store/DefaultMessageStore.checkStoreStatus, store/RunningFlags (16 DISK_FULL_BIT, 64 LOGIC_DISK_FULL_BIT).
 with refused as (
   select count(*) as n from events
   where event = 'no-permission' or (event = 'service-not-available'

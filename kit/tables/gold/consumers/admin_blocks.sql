@@ -1,7 +1,6 @@
--- One row per row of a table, block of fields or line of its own (block 0) in an mqadmin output: file, line (the first), block, command, time (when the
--- output was written: printed above it, else that of its file, null if this is a copy), cells (its values by column or field), arguments (of the command above it, by `-g`, `-t`, …; null without one), called (its line, else 0).
--- At most 1,000,000 rows, in order of place.
--- tools/command/consumer: ConsumerProgressSubCommand, ConsumerStatusSubCommand, ConsumerConnectionSubCommand, BrokerConsumeStatsSubCommad, …
+-- One row per row of a table, block of fields or line of its own (block 0) in an mqadmin output (tools/command): line (the first), time (when the output
+-- was written, null if this is a copy), cells (its values by column or field), arguments (of the command above it, by `-g`, `-t`, …), called (its line,
+-- else 0).
 with printed as (
   select *, startswith(name, 'argument:') as is_argument, max(case when startswith(name, 'argument:') then line end) over (partition by file order by line) as called
   from admin

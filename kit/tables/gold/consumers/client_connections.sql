@@ -1,6 +1,5 @@
--- One row per connection of a consumer that consumerConnection lists (listed) or a broker's log has: group, client_id, address, first, last (null:
--- to the end of the evidence), file, line, listed, called (the line of the command that lists it). At most 200,000, listed ones first, else in order of time.
--- broker/client/ConsumerManager, broker/client/ClientHousekeepingService.
+-- One row per connection of a consumer that consumerConnection lists (listed) or a broker's log has: last (null: to the end of the evidence), called (the
+-- line of the command that lists it). broker/client/ConsumerManager, broker/client/ClientHousekeepingService.
 with called as (
   select file, line, called, time, cells['#ClientId'] as client_id, coalesce(cells['#ClientAddr'], '') as address, arguments['-g'] as `group`
   from admin_blocks where command = 'consumerConnection' and block > 0 and cells['#ClientId'] <> ''

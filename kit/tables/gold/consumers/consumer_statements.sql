@@ -1,7 +1,6 @@
--- One row per statement of client and broker logs about consuming: the values that make it another one (group, topic, broker, queue_id, address,
--- client_id, set, clients, data, old, new, queue_offset, uniq_key, msg_id: as printed), n (entries), and the range of each number (low_…, high_…;
--- behind_ms in ms). At most 200,000 rows, in order of time. Events whose order shows who held what (client/impl/consumer/RebalanceImpl,
--- broker/client/ConsumerManager) have a row for each entry (`own`). Patterns with two places for a value call the second one group_2, topic_2, …
+-- One row per statement of client and broker logs about consuming, by its values: n (entries), and the range of each number (low_…, high_…; behind_ms in
+-- ms). Events whose order shows who held what (client/impl/consumer/RebalanceImpl, broker/client/ConsumerManager) have a row for each entry (`own`).
+-- Patterns with two places for a value call the second one group_2, topic_2, …
 with printed as (
   select event, file, source, line, ts,
     case when event in (

@@ -1,12 +1,11 @@
--- One row per queue of a users' consumer group whose end is known at some look (copies of consumerOffset.json, consumerProgress): group, topic, broker,
--- queue_id; of the looks that have an exact lag (all null without one) first_offset, first_end, first_lag, last_offset, last_end, last_lag, begin, peak
--- (the largest lag), since_peak (messages that came after it), first, last (times), looks (different times, or ends, or outputs one below the other in one file, at least 1), seconds (from first to
--- last, 0 where not known), arrived, advanced (messages), grew (whether the lag did, by more than is under way, and than a twentieth of what arrived: a
--- group that keeps up is never exactly at the end), never_handled (no offset, or the first of the queue), beyond
--- (an output prints an offset beyond the end: what waits is not known), stands; of the longest time of at least 5 s (15 s up to a copy), or of unknown
--- length, in which its offset stayed at a waiting message while more came (null if there is none) stand_offset, stand_begin, stand_end, stand_first,
--- stand_last, and others: the queues of the topic that handled meanwhile what waited in them when it began. In order of group, topic and queue; as many
--- rows as queues. Clients save their offsets every 5 s (persistConsumerOffsetInterval), and brokers the file as often (flushConsumerOffsetInterval).
+-- One row per queue of a users' consumer group whose end is known at some look (copies of consumerOffset.json, consumerProgress): of the looks that have an
+-- exact lag (all null without one) first_…, last_…, begin, peak (the largest lag), since_peak (messages that came after it), looks (different times, or
+-- ends, or outputs one below the other in one file, at least 1), seconds (from first to last, 0 where not known), arrived, advanced (messages), grew
+-- (whether the lag did, by more than is under way, and than a twentieth of what arrived: a group that keeps up is never exactly at the end), never_handled
+-- (no offset, or the first of the queue), beyond (an output prints an offset beyond the end: what waits is not known); stand_… of the longest time of at
+-- least 5 s (15 s up to a copy), or of unknown length, in which its offset stayed at a waiting message while more came (null if there is none), and others:
+-- the queues of the topic that handled meanwhile what waited in them when it began. Clients save their offsets every 5 s (persistConsumerOffsetInterval),
+-- and brokers the file as often (flushConsumerOffsetInterval).
 -- Looks of one time, and those at a queue of which not two have a time, are in the order of the ends, which only grow: of the queue, then of the topic.
 -- Times of files against which an end falls are not those of the outputs in them.
 with known as (

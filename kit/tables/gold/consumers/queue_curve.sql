@@ -1,7 +1,6 @@
--- One row per store, queue of a consumed topic and time bucket: root (folder above `commitlog`), topic, queue_id, time (begin of the bucket; records
--- without a time are left out), end (behind the greatest queue offset stored in it, null if there is none behind), begin (the least), step (s, length of a
--- bucket). Buckets are seconds, or as long as it takes for at most 7,200 of them and 500,000 rows. Copies of offsets (`saved_offsets`) saved within a
--- bucket of several seconds divide it, the first and last 32 of them: their ends are those of their moment.
+-- One row per store, queue of a consumed topic and time bucket: root (folder above `commitlog`), time (begin of the bucket; records without a time are left
+-- out), end (behind the greatest queue offset stored in it), begin (the least), step (s). Buckets are seconds, or as long as it takes for at most 7,200 of
+-- them and 500,000 rows. Copies of offsets (`saved_offsets`) saved within a bucket of several seconds divide it, the first and last 32.
 with stores as (
   select file, regexp_replace(file, '(^|/)(commitlog/)?[^/]*$', '') as root
   from files where kind in ('commitlog', 'dledger') and replica_of is null

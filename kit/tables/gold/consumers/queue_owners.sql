@@ -1,6 +1,5 @@
--- One row per time for which a process pulled a queue, by client logs (client/impl/consumer/RebalanceImpl): group, place (the folder of its log), last
--- (null: to the end of the evidence), line (where it was taken). At most 200,000, the first to end first. The set a rebalance ends with shows what was
--- taken where the lines of each queue are gone (rolled away). A stop ends what the process pulled.
+-- One row per time for which a process pulled a queue, by client logs (client/impl/consumer/RebalanceImpl): place (the folder of its log), last (null: to
+-- the end of the evidence). The set a rebalance ends with shows what was taken where the lines of each queue are gone (rolled away).
 with ordered as (
   select event, `group`, topic, broker, try_cast(queue_id as bigint) as queue_id, client_id, `set`, file, line, first, last,
     if(instr(file, '/') > 0, regexp_replace(file, '/[^/]*$', ''), '.') as place, row_number() over (order by first nulls last, file, line, event) as nth

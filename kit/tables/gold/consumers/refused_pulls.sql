@@ -1,5 +1,4 @@
--- One row per entry with a pull, or another request that is no send, refused as busy: ts, file, line, message, trace. The two earliest, those without a
--- time first. broker/processor/PullMessageProcessor.rejectRequest.
+-- The two earliest entries with a pull, or another request that is no send, refused as busy. broker/processor/PullMessageProcessor.rejectRequest.
 select ts, file, line, message, trace
 from refused_requests
 where busy and pull

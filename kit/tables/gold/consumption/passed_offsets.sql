@@ -1,5 +1,4 @@
--- One row per consumer group whose ledgers are all there, topic and queue: group, topic, broker, queue_id, offset (the last known, null if none is),
--- only (no other broker's offsets of the topic are known). As many rows as queues of such groups. Of looks of unknown times the largest.
+-- One row per queue of a group whose ledgers are all there: offset (the last known; of looks of unknown times the largest), only (no other broker's is).
 with looks as (
   select p.`group`, p.topic, p.broker, p.queue_id, p.offset, row_number() over (
       partition by p.`group`, p.topic, p.broker, p.queue_id

@@ -1,5 +1,4 @@
--- One row per store whose broker has the name of another's in the evidence although no host wrote records to both: file (the folder of the store),
--- other (that of the first such store), broker (the name), hosts (one of each). At most as many rows as stores. A slave holds its master's records.
+-- One row per store (file: its folder) whose broker has the name of another's (the first such store) although no host wrote to both: hosts (one of each).
 with stores as (
   select distinct b.printed as broker, b.root, e.store_host from store_extent e join file_brokers b on b.file = e.file where b.printed <> b.root
 ), pairs as (

@@ -1,5 +1,4 @@
--- One row per commit log file and store host whose records are in it, copies of files included: records, first_offset, last_offset (physical offsets of
--- records), end_offset (behind the last), first, last (store times, null if none is known). At most files times store hosts.
+-- One row per commit log file and store host whose records are in it, copies of files included: physical offsets (end_offset: behind the last), times.
 select file, store_host, count(*) as records, min(physical_offset) as first_offset, max(physical_offset) as last_offset,
   max(physical_offset + store_size) as end_offset, sum(store_size) as bytes, min(store_timestamp) as first, max(store_timestamp) as last
 from messages_within

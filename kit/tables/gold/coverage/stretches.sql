@@ -1,8 +1,7 @@
--- One row per stretch of a broker's commit log that the evidence does not hold, between its first and its last record: files that were not
--- copied between others that were, and damage; behind a file that was cut off, or is full and the last one copied, nobody knows how much. store_host, start, end (physical offsets), after, before (store times of the neighbouring
--- records, null where nothing shows them), after_ms, before_ms (the same in ms since 1970), large (a page of memory, which a crash loses at once, can
--- hold several records; or it is cut off), cut. At most as many rows as files and `damage_neighbours`.
--- Where the files of each folder follow each other none is missing, whoever wrote them; copies of one file cover each other.
+-- One row per stretch of a broker's commit log that the evidence does not hold, between its first and its last record: files that were not copied between
+-- others that were, and damage; behind a file that was cut off, or is full and the last one copied, nobody knows how much. after, before (store times of
+-- the neighbouring records), large (a page of memory, which a crash loses at once, can hold several records; or it is cut off). Where the files of each
+-- folder follow each other none is missing, whoever wrote them; copies of one file cover each other.
 with stores as (
   select file, replica_of, regexp_replace(file, '[^/]*$', '') as folder, base, base + bytes as behind from files
   where kind in ('commitlog', 'dledger') and base is not null

@@ -1,7 +1,6 @@
--- One row per master that the evidence names, whose records are in no store of it, and file that names no stored one: broker (brokerName, null: unknown),
--- address, file. What happened there these stores do not show. Named by its start, its slave, its brokerIP1, clusterList, or a route that a client was given
--- (id 0; BrokerController registers brokerIP1 and listenPort, the store host of its records). A slave stores under its master's address, members of a
--- group that elects (DLedger, controller) under that of whoever led. At most 10,000.
+-- One row per master that the evidence names, whose records are in no store of it, and file that names no stored one. What happened there these stores do
+-- not show. Named by its start, its slave, its brokerIP1, clusterList, or a route that a client was given (id 0; BrokerController registers brokerIP1 and
+-- listenPort, the store host). A slave stores under its master's address, members of a group that elects (DLedger, controller) under that of whoever led.
 with own as (
   select file, address, max(case when name = 'brokerName' then trim(value) end) as broker, bool_or(name = 'brokerRole' and trim(value) = 'SLAVE'
       or name = 'brokerId' and trim(value) <> '0' or name in ('enableDLegerCommitLog', 'enableControllerMode') and trim(value) = 'true') as member

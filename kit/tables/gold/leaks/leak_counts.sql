@@ -1,5 +1,4 @@
--- One row per place (half, schedule, discarded) and descent: place, committed (boolean: it or an ancestor was committed), records, commits (written by
--- a commit itself), messages, of_place (messages of the place, committed or not), max_check_times, first, last (times). At most 6 rows.
+-- One row per place (half, schedule, discarded) and descent: committed (it or an ancestor), commits (records written by a commit), of_place (its messages).
 with of_message as (
   select place, committed, uniq_key, count(*) as records, count_if(itself) as commits, max(check_times) as checks, min(store_timestamp) as first,
     max(store_timestamp) as last

@@ -1,6 +1,5 @@
--- One row per consumer group with dead letters, or with copies on their way there: consumer_group, records, messages, reconsume_times (the most), first,
--- last (of its dead letters), waiting (how many more messages wait for a delay before the dead letter topic than are in it). At most 5,000.
--- Before 4.9.2 a dead letter passes the delay that is still set on it (broker/processor/SendMessageProcessor.consumerSendMsgBack).
+-- One row per consumer group with dead letters, or with copies on their way there: waiting (how many more messages wait for a delay before the dead letter
+-- topic than are in it). Before 4.9.2 a dead letter passes the delay that is still set on it (broker/processor/SendMessageProcessor.consumerSendMsgBack).
 with letters as (
   select consumer_group, stage = 'dlq' as dead, if(uniq_key is null, xxhash64(offset_msg_id), id) as message, count(*) as records,
     max(reconsume_times) as reconsume_times, min(store_timestamp) as first, max(store_timestamp) as last

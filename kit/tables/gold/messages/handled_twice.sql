@@ -1,7 +1,6 @@
 -- One row per message and consumer that handled it successfully more than once, the later time from a retry copy, which has another offset id and the same
--- UNIQ_KEY: first_… (of the first success), reconsume_times (of the next one), same (false: a retry of another stored message, which the producer sent
--- twice or in one batch, whose messages have one UNIQ_KEY from 4.8.0 to 5.3.3; null: unknown), the places of both records, and in all rows messages and
--- messages_stored_once (without those of `same` false).
+-- UNIQ_KEY: first_… (success), reconsume_times (of the next one), same (false: a retry of another stored message, which the producer sent twice or in one
+-- batch, whose messages have one UNIQ_KEY from 4.8.0 to 5.3.3), and in all rows messages and messages_stored_once (without `same` false).
 with named as (
   select *, xxhash64(consumer, uniq_key) as pair from deliveries where uniq_key is not null
 ), several as (

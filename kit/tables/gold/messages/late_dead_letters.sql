@@ -1,5 +1,4 @@
--- One row per copy that waits for a delay before a dead letter topic which its message has not reached: file, physical_offset, store_timestamp,
--- messages (how many such messages there are in all). The first 100 stored.
+-- One row per copy that waits for a delay before a dead letter topic which its message has not reached: messages (such ones in all).
 with late as (
   select w.id, w.file, w.physical_offset, w.store_timestamp,
     row_number() over (partition by w.id order by w.store_timestamp, w.file, w.physical_offset) as nth

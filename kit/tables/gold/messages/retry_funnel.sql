@@ -1,6 +1,5 @@
--- One row per consumer group, level (the reconsumeTimes) and step: messages, seconds (median from the message's previous copy to this one). Steps:
--- `sent back` (waits or waited for its delay), `retry` (reached the retry topic), `given up` (waits before the dead letter topic), `dlq`.
--- At most 5,000. client/impl/consumer/DefaultMQPushConsumerImpl.sendMessageBack, broker/processor/SendMessageProcessor.consumerSendMsgBack.
+-- One row per consumer group, level (the reconsumeTimes) and step: seconds (median from the message's previous copy to this one). Steps: `sent back` (waits
+-- or waited for its delay), `retry` (reached the retry topic), `given up` (waits before the dead letter topic), `dlq`.
 with retried as (
   select distinct id from records where consumer_group is not null and uniq_key is not null
 ), copied as (

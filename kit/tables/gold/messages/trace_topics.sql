@@ -1,5 +1,4 @@
--- One row per topic that clients write message traces to: topic. RocketMQ's own, and those whose records are traces. At most 1,000.
--- client/trace/AsyncTraceDispatcher, common/topic/TopicValidator.RMQ_SYS_TRACE_TOPIC.
+-- One row per topic of clients' message traces (AsyncTraceDispatcher): TopicValidator.RMQ_SYS_TRACE_TOPIC, and those whose records are traces.
 select 'RMQ_SYS_TRACE_TOPIC' as topic
 union
 select m.topic from stored_messages m left semi join traces t on m.file = t.file and m.physical_offset = t.physical_offset

@@ -1,7 +1,6 @@
--- One row per row about a queue in mqadmin outputs: broker, queue_id, offset (of the group), min_offset, max_offset (of the queue), diff, last_time (as
--- printed: the store time of the message in front of the offset), reset_to (where a reset moved it), reached (the queue's max offset beside the group's),
--- time (when the output was written). Group and topic as the row has them, else the arguments of the command above it. At most 200,000 rows, in order of
--- place. tools/command/consumer/ConsumerProgressSubCommand, topic/TopicStatusSubCommand, offset/ResetOffsetByTimeCommand, SkipAccumulationSubCommand.
+-- One row per row about a queue in mqadmin outputs: offset (of the group), min_offset, max_offset, diff, last_time (as printed: the store time of the
+-- message in front of the offset), reset_to (where a reset moved it), reached (the queue's max offset beside the group's), time (when the output was
+-- written). Group and topic as the row has them, else the arguments of the command above it. tools/command/consumer, topic, offset.
 select file, line, command, coalesce(cells['#Group'], arguments['-g']) as `group`, coalesce(cells['#Topic'], arguments['-t']) as topic,
   coalesce(cells['#Broker Name'], cells['#brokerName']) as broker, try_cast(coalesce(cells['#QID'], cells['#queueId']) as bigint) as queue_id,
   try_cast(coalesce(cells['#Consumer Offset'], cells['#consumerOffset']) as bigint) as offset, try_cast(cells['#Min Offset'] as bigint) as min_offset,

@@ -1,11 +1,9 @@
--- One row per look at a consumer group's offset in a queue: time, source (copy, progress), file, line, group, topic, broker, queue_id, offset
--- (the next to be handled, null for a queue the group has none for), end and begin (the queue's max and min offset then, null where not known), lag
--- (end - offset, from the queue's begin without an offset; null without an end, and where an output prints an offset beyond it), at_least (a copy was saved at its time or any time later: end and
--- lag are at least these). In order of time, end, file and queue; as many rows as `offset_looks` and queues of topics of which a copy has some.
--- A file whose time copying lost has that of the records: what was handled had been stored before; behind the end that an output prints nothing was
--- stored yet (but a slave that takes over stores other records at offsets that its master had used); and no copy of a broker's offsets is later than
--- what was collected from it. A store's own consumerOffset.json is at most 60 s older than its last record: it is saved every 5 s
--- (flushConsumerOffsetInterval), and at the stop.
+-- One row per look at a consumer group's offset (the next to be handled) in a queue: source (copy, progress), end and begin (the queue's max and min offset
+-- then), lag (from the queue's begin without an offset; null where an output prints an offset beyond the end), at_least (a copy was saved at its time or
+-- any time later: end and lag are at least these). A file whose time copying lost has that of the records: what was handled had been stored before; behind
+-- the end that an output prints nothing was stored yet (but a slave that takes over stores other records at offsets that its master had used); and no copy
+-- of a broker's offsets is later than what was collected from it. A store's own consumerOffset.json is at most 60 s older than its last record: it is saved
+-- every 5 s (flushConsumerOffsetInterval), and at the stop.
 with queues as (
   select topic, broker, queue_id, min(begin) as first, max(`end`) as last from queue_growth group by topic, broker, queue_id
 ), copies as (

@@ -1,6 +1,5 @@
--- One row per queue whose first pull is behind its beginning and that nothing explains: group, topic, file, line; in a paste, or beside a
--- queue of the same group that begins at 0. As many rows as queues. A whole log begins with the start of its client; a few lines out of one do
--- not. A group that a copy of offsets from before has is none; a new group says more (`offset_moves`).
+-- One row per queue whose first pull is behind its beginning and that nothing explains; in a paste, or beside a queue of the same group that begins at 0. A
+-- whole log begins with the start of its client; a few lines out of one do not. A group that an earlier copy of offsets has is none.
 with firsts as (
   select *, row_number() over (partition by `group`, topic, broker, queue_id order by first nulls last, offset, file, line) as nth
   from offset_statements

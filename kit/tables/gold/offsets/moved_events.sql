@@ -1,7 +1,6 @@
--- One row per queue and correction of an offset that a broker stored as a message: group, topic, broker, queue_id, requested, next (queue offsets), n
--- (such messages), file, physical_offset and body (of the first), first, last (store times), kept (whether a record between the two offsets is stored: a
--- reset moved the offset, for what is deleted before it is consumed is stored no more). At most 5,000, in order of time.
--- Topic OFFSET_MOVED_EVENT, written for each refused pull (broker/processor/PullMessageProcessor.generateOffsetMovedEvent) with the JSON of an OffsetMovedEvent.
+-- One row per queue and correction of an offset that a broker stored as a message, a record of OFFSET_MOVED_EVENT with the JSON of an OffsetMovedEvent for
+-- each refused pull (PullMessageProcessor.generateOffsetMovedEvent): n (such messages), place and body (of the first), kept (a record between the two
+-- offsets is stored: a reset moved the offset, for what is deleted before it is consumed is stored no more).
 with stored as (
   select file, physical_offset, store_timestamp, cast(body as string) as body from records where topic = 'OFFSET_MOVED_EVENT'
 ), moves as (

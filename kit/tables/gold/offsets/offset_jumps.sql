@@ -1,6 +1,5 @@
--- One row per consumer group, topic and kind of move (`moved_ranges`): kind, group, topic, queues, brokers (known ones), skipped, handled_again
--- (messages, null where the evidence does not say), still_stored (of the skipped, null for resets), without_queue, without_start (queues), first,
--- last (times of the moves and of the reset that was requested). In order of messages, the most first; as many rows as moved queues at most.
+-- One row per consumer group, topic and kind of move (`moved_ranges`): queues, skipped, handled_again (messages, null where the evidence does not say),
+-- still_stored (of the skipped, null for resets), without_queue, without_start (queues), times of the moves and of the reset requested.
 with counted as (
   select kind, `group`, topic, count(*) as queues, count(distinct broker) as brokers, sum(skipped) as skipped,
     min(case when exact and start is not null then 1 else 0 end) = 1 as exact, sum(again) as handled_again, count(*) - count(again) as without_again,

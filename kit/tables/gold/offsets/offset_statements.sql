@@ -1,6 +1,5 @@
--- One row per what a log or an mqadmin output prints of offsets that moved, file, source and values, offsets being those of queues: timestamp (ms
--- since 1970, -1: the end), n (entries), first, last (times, null where none is printed), begun (the first time in the file). In order of time, at
--- most 50,000 rows. A slave that corrects nobody's offset prints its two lines thousands of times a second (broker/processor/PullMessageProcessor).
+-- One row per what a log or an mqadmin output prints of offsets of queues that moved, file, source and values: timestamp (ms, -1: the end), n (entries),
+-- begun (the first time in the file). A slave that corrects nobody's offset prints two lines thousands of times a second (PullMessageProcessor).
 with printed as (
   select event, e.file, e.source, line, ts, f.first as begun, coalesce(value_group, value_group_2) as `group`, value_topic as topic,
     value_broker as broker, value_client_id as client_id, value_address as address,

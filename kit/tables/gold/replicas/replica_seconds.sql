@@ -1,6 +1,5 @@
--- One row per second, or several together where there are more than 2,000, of acknowledged sends to the replica's master, of several those whose
--- replica lacks some: second (the first, null for sends without a time), missing (on the replica), last_missing (time of the last such send). At most
--- 4,000 rows and one.
+-- One row per second, or several together where there are more than 2,000, of acknowledged sends to the replica's master, of several those whose replica
+-- lacks some: second (the first, null for sends without a time), missing (on the replica), last_missing (time of the last such send).
 with counted as (
   select *, sum(if(missing, 1, 0)) over (partition by host) as lacking, sum(if(missing, 1, 0)) over () as lacking_in_all from replica_sends
 ), seconds as (

@@ -1,5 +1,4 @@
--- One row per what logs say of lost masters, by its values: event (broker-lost, ha-read-failed), broker_id, address, what (exception, …),
--- file, line, ts of its earliest entry. At most 20,000 rows. namesrv/routeinfo/RouteInfoManager, store/ha/HAClient.
+-- One row per what logs say of lost masters, by its values: what (exception, …). namesrv/routeinfo/RouteInfoManager, store/ha/HAClient.
 with earliest as (
   select event, value_broker_id as broker_id, coalesce(value_address, value_address_2) as address, value_what as what, min(struct(ts, file, line)) as place
   from events where event in ('broker-lost', 'ha-read-failed') group by 1, 2, 3, 4

@@ -1,7 +1,6 @@
--- One row per figure of a broker under pressure that mqadmin or watermark.log prints: figure (disk: percent of the disk of commitlog or consume queues, from 90 on;
--- wait: ms that the oldest send waited, beyond 200; queued: the same of watermark.log; lock: ms that an append held the commitlog's lock, beyond 1,000), value, broker, file, line.
--- At most 1,000, the worst of each figure first. CLusterListSubCommand, AdminBrokerProcessor.prepareRuntimeInfo, BrokerController.printWaterMark; the limits are those of
--- diskSpaceWarningLevelRatio, waitTimeMillsInSendQueue and osPageCacheBusyTimeOutMills.
+-- One row per figure of a broker under pressure that mqadmin or watermark.log prints: disk (percent, of commitlog or consume queues), wait (ms that the
+-- oldest send waited), queued (the same of watermark.log), lock (ms that an append held the commitlog's lock). CLusterListSubCommand,
+-- AdminBrokerProcessor.prepareRuntimeInfo; limits of diskSpaceWarningLevelRatio, waitTimeMillsInSendQueue and osPageCacheBusyTimeOutMills.
 with printed as (
   select file, line,
     case when name = '#SPACE' or name like '%DiskRatio%' then 'disk' when name in ('#PCWait(ms)', 'pageCacheLockTimeMills') then 'lock'

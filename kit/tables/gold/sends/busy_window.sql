@@ -1,6 +1,5 @@
--- One row, none if no send failed and nothing stalled: start_ms and end_ms (since 1970), start and end (times) of what failed or stalled, low_ms and
--- high_ms (the ends of the time axis, 10 s around it), step_ms (its steps, at most 1,500: whole multiples of 100 ms). One row in all; in order of time.
--- The time in a log is that of the failure, in whole seconds for clients of 4.x; a ledger may hold any number for a time.
+-- One row, none if no send failed and nothing stalled: start and end (ms since 1970, and times) of that, low_ms and high_ms (the ends of the time axis),
+-- step_ms (its steps, at most 1,500). The time in a log is that of the failure, in whole seconds for clients of 4.x; a ledger may hold any number.
 with failed as (
   select ts as begun, ts + greatest(coalesce(cost_ms, 0), if(source = 'ledger', 0, 1000)) as ended from failed_sends
   where not other and ts is not null

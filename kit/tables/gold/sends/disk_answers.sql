@@ -1,7 +1,6 @@
--- One row for each of the first three entries in which a store marks its disk full, or says that it takes no writes and prints the flag of that (state
--- marked), or a broker answers code 14 and prints a disk used to 0.90 or more (full), less (room), or nothing that was measured (unknown): state, n
--- (entries of that state), highest (ratio, of that state). At most 12. DefaultMessageStore.CleanCommitLogService (its clean-up at diskMaxUsedSpaceRatio
--- marks nothing), SendMessageProcessor (diskSpaceWarningLevelRatio 0.90).
+-- One row for each of the first three entries in which a store marks its disk full, or prints the flag of that (marked), or a broker answers code 14 and
+-- prints a disk used to 0.90 or more (full), less (room), or nothing that was measured (unknown): n, highest (entries and ratio, of that state).
+-- DefaultMessageStore.CleanCommitLogService (its clean-up at diskMaxUsedSpaceRatio marks nothing), SendMessageProcessor (diskSpaceWarningLevelRatio 0.90).
 with named as (
   select file, line, message, trace from entries where known in ('disk-full', 'service-not-available', 'store-not-writable', '*')
 ), printed as (

@@ -1,11 +1,10 @@
--- One row per failed send that send ledgers report, or, without any, the logs of applications and clients: identity (by which a send counts
--- once), key, uniq_key, kind, outcome, ts (ms since 1970), cost_ms, attempts, source (ledger, logs, client, app), file, line; other: a call of another
--- sender than the ledger's, which counts among the errors only. At most 800,000; none with more than 400,000 entries: no figure is taken from them.
--- The kind of a ledger's row is that of the final exception: as the row prints it, else from the application's log about that key, else implied by
--- the exception's class (remoting/exception: a client's own time-out whatever its text), else that of the last attempt in the client's log. Calls of
--- another sender count only with an id, where ledger and client log are seen to share ids, else every call would be counted twice.
--- Without a ledger the entries of applications and clients are matched by key or UNIQ_KEY. Entries without either may be the same sends: of each
--- kind the longer list counts. KEYS holds several keys with blanks between them (MessageConst.KEY_SEPARATOR).
+-- One row per failed send that send ledgers report, or, without any, the logs of applications and clients: identity (by which a send counts once), source
+-- (ledger, logs, client, app); other: a call of another sender than the ledger's, which counts among the errors only. None with more than 400,000 entries:
+-- no figure is taken from them. The kind of a ledger's row is that of the final exception: as the row prints it, else from the application's log about that
+-- key, else implied by the exception's class (remoting/exception: a client's own time-out whatever its text), else that of the last attempt in the client's
+-- log. Calls of another sender count only with an id, where ledger and client log are seen to share ids, else every call would be counted twice. Without a
+-- ledger the entries of applications and clients are matched by key or UNIQ_KEY. Entries without either may be the same sends: of each kind the longer list
+-- counts. KEYS holds several keys with blanks between them (MessageConst.KEY_SEPARATOR).
 with amount as (
   select count(*) <= 400000 as few from send_failures
 ), ledgers as (

@@ -1,5 +1,4 @@
--- One row for each of the first two records that the half topic wrote to itself (`leaked_records`) while sends failed or the broker stalled (and a second
--- around it): file, physical_offset, store_timestamp, leaked (how many such records), stored (how many of any kind); at most 2 rows.
+-- The first two records that the half topic wrote to itself (`leaked_records`) within a second of failed sends or stalls: leaked and stored (how many).
 with stored as (
   select count(*) as stored from records r cross join busy_window w where unix_millis(r.store_timestamp) between w.start_ms - 1000 and w.end_ms + 1000
 )

@@ -1,5 +1,4 @@
--- One row per send that a send ledger lists as failed: outcome (with the error behind it), ts_ms (start, since 1970). At most 400,000, in order of file
--- and line. SendStatus other than SEND_OK is an answer: the master stored the message.
+-- One row per send that a send ledger lists as failed. SendStatus other than SEND_OK is an answer: the master stored the message.
 with texts as (
   select key, uniq_key, concat_ws(' ', nullif(outcome, ''), nullif(error, '')) as outcome, upper(trim(outcome)) as answer,
     unix_millis(start) as ts_ms, cost_ms, file, line

@@ -1,5 +1,4 @@
--- One row per stall, a burst of pauses no more than 500 ms apart: start_ms, end_ms (since 1970), pauses, stood_ms (the pauses together), waiters
--- (originals that waited), rank (by time, from 1), start, end (times), stood (seconds). In order of time; at most as many as `pauses`.
+-- One row per stall, a burst of pauses no more than 500 ms apart: waiters (originals that waited), rank (by time), stood (seconds, the pauses together).
 with steps as (
   select store_host, start_ms, end_ms, waiters, max(end_ms) over (
     partition by store_host order by start_ms, end_ms rows between unbounded preceding and 1 preceding) as before

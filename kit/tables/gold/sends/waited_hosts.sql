@@ -1,5 +1,4 @@
--- One row per broker, by its IPv4 address, whose answer a client waited for in vain: host. At most 1,000, in order. RemotingTimeoutException
--- names the address of the route, which is the one that the broker stores under (brokerIP1).
+-- One row per broker whose answer a client waited for in vain. RemotingTimeoutException names the address of the route, that of the store host (brokerIP1).
 select distinct regexp_extract(value_address, '([0-9]+[.][0-9]+[.][0-9]+[.][0-9]+):[0-9]+$', 1) as host
 from events
 where event = 'client-wait-timeout' and value_address rlike '[0-9]+[.][0-9]+[.][0-9]+[.][0-9]+:[0-9]+$'

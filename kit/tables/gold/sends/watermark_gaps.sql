@@ -1,6 +1,5 @@
--- One row per two seconds or more without a block in a watermark.log, which has one a second (BrokerController.printWaterMark):
--- file, line (of the block behind the gap), start, end, seconds (between the blocks). At most 20,000, the longest. Not one amid which the broker of
--- that folder logged something else: it started, or only the thread that prints the blocks was held up (BrokerController.registerBrokerAll).
+-- One row per two seconds or more without a block in a watermark.log, which has one a second (BrokerController.printWaterMark): line (of the block behind
+-- the gap). Not one amid which the broker of that folder logged something else: it started, or only the thread that prints the blocks was held up.
 with blocks as (
   select file, ts, min(line) as line from events where event = 'watermark' and ts is not null group by file, ts
 ), others as (

@@ -1,5 +1,4 @@
--- One row per cell of an mqadmin output that names a broker, its release, or a consumer group: file, line, command, name, value.
--- clusterList and brokerStatus name releases of brokers, in other tables a version is a client's. At most 200,000 rows, in order of place.
+-- One row per cell of an mqadmin output that names a broker, its release (clusterList, brokerStatus; elsewhere a version is a client's), or a group.
 select file, line, command, name, value
 from admin
 where name in ('argument:-b', '#Broker Name', 'consumerGroup', '#Group') or name like '%brokerVersionDesc%'

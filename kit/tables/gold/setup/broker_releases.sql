@@ -1,5 +1,4 @@
--- One row per release that a setting (rocketmqHome), clusterList or brokerStatus prints for a broker: version (as printed), file, address (ip:port of
--- the broker, null if unknown). brokerStatus has it before the name or in the command. At most 200,000, in order of place.
+-- One row per release (as printed) of a broker in rocketmqHome, clusterList or brokerStatus, which has it before the name or in the command.
 with asked as (
   select file, max_by(value, line) as address from admin_names where name = 'argument:-b' group by file
 ), printed as (

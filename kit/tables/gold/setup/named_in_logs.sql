@@ -1,6 +1,5 @@
--- One row per consumer group that a log names, and per size limit that a client printed: kind (group or limit), value, file and line of the first place.
--- Groups: DefaultMQPushConsumerImpl, RemoteBrokerOffsetStore, RebalanceImpl and printed requests; their letters are those that Validators allows,
--- so that a bracket behind one does not count. Limits: Validators.checkMessage. At most 20,000 rows.
+-- One row per consumer group that a log names, and per size limit that a client printed (Validators.checkMessage): kind (group or limit), the first place.
+-- Groups: their letters are those that Validators allows, so that a bracket behind one does not count.
 with entries_naming as (
   select file, line, concat_ws('\n', coalesce(message, ''), trace) as text
   from all_entries

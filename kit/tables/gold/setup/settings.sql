@@ -1,5 +1,4 @@
--- One row per setting that the evidence has for a broker, topic or group, each value of a file once: file, origin, subject, name, value, backup
--- as in `configs`, line (the last with it: a broker prints hundreds each time it starts). At most as many rows as files have different settings.
+-- One row per setting of a broker, topic or group, each value of a file once: line (the last with it: a broker prints hundreds each time it starts).
 select file, origin, subject, name, value, backup, max(line) as line
 from configs
 group by file, origin, subject, name, value, backup

@@ -1,6 +1,5 @@
--- One row per half record whose put-back was refused according to the log: next_size, last_size (bytes), next_refused, refused (why the broker refuses
--- that, null if it would store it). transaction.log names the record by its offset id. store.log prints sizes only: of the half records whose next
--- put-back has these sizes it is the first open one of the queue. At most 1,000 rows, in order of the half queue.
+-- One row per half record whose put-back was refused according to the log: refused, next_refused (why, null if the broker would store it). transaction.log
+-- names the record by its offset id. store.log prints sizes only: of those whose next put-back has these sizes it is the first open one of the queue.
 with named as (
   select distinct upper(msg_id) as offset_msg_id from size_refusals where event = 'put-back-failed' and msg_id is not null
 ), printed as (

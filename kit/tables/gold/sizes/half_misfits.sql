@@ -1,5 +1,4 @@
--- One row per open transaction whose record some put-back exceeds: state (pending, discarded), and of its last such half record next_size, last_size
--- (bytes), refused (why); transactions (all of them), largest (last_size of all). At most 4,000 rows, in order of the half queue.
+-- One row per open transaction whose record some put-back exceeds: of its last such half record the sizes, refused (why); in all rows their number.
 with misfits as (
   select *, row_number() over (partition by id order by store_timestamp desc, physical_offset desc, file) as nth from sized_halves where refused is not null
 )

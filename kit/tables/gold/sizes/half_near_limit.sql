@@ -1,5 +1,4 @@
--- One row per half record, the largest: queue_offset, store_size, last_size (bytes, stored and at the last put-back), `limit` (maxMessageSize),
--- offset_msg_id, fate (refused: its put-back was, at_risk: open and will not fit, fits: open, ended). At most 4,000 rows.
+-- One row per half record: last_size (at the last put-back), `limit` (maxMessageSize), fate (refused: its put-back was; at_risk: open, will not fit).
 with largest as (
   select * from sized_halves order by store_size desc, queue_offset, offset_msg_id, file limit 4000
 )

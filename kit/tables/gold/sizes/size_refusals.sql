@@ -1,9 +1,8 @@
--- One row per file, writer and (except for sends) values of refused writes in broker logs: writer (put_back, send, commit, schedule; null if the
--- thread is not printed), event, msg_id, total, body, limit, length (bytes; of sends the largest), status, topic, count (entries), first, last (times),
--- line, last_line, repeated: whether it is a failed delivery of a delayed message that a stop of the broker does not explain (of one message, for its
--- size, or, where no message is named, over 5 s and more: the delivery is tried again after 10 s). At most 5,000 rows: the most frequent, in order of time.
--- A put-back loop prints the same two lines tens of thousands of times a second. Source: store/CommitLog, store/MessageExtEncoder,
--- broker/transaction/queue/TransactionalMessageServiceImpl.putBackHalfMsgQueue, store/schedule/ScheduleMessageService.
+-- One row per file, writer and (except for sends) values of refused writes in broker logs: writer (null if the thread is not printed), sizes in bytes (of
+-- sends the largest), repeated: whether it is a failed delivery of a delayed message that a stop of the broker does not explain (of one message, for its
+-- size, or, where no message is named, over 5 s and more: the delivery is tried again after 10 s). The most frequent: a put-back loop prints the same two
+-- lines tens of thousands of times a second. Source: store/CommitLog, store/MessageExtEncoder, TransactionalMessageServiceImpl.putBackHalfMsgQueue,
+-- store/schedule/ScheduleMessageService.
 with alike as (
   -- The values of millions of equal entries are looked at once.
   select file, source, event, thread, map_entries(e.values) as entries, count(*) as n, min(ts) as first, max(ts) as last, min(line) as line,

@@ -1,6 +1,5 @@
 -- One row per thread, logger and second in which a client or an application reported a send refused for its size: attempt (the client's own line of a
--- failed attempt), count (entries), line (the smallest). Refusals of topics that are too long (more than 127 characters up to 4.6.0), which have the same
--- words, are left out. Source: client/Validators.checkMessage, broker/processor/SendMessageProcessor.
+-- failed attempt). Refusals of topics that are too long (more than 127 characters up to 4.6.0), which have the same words, are left out. client/Validators.
 with refused as (
   select event, file, line, min(ts) as ts, min(thread) as thread, min(logger) as logger
   from events where event in ('message-illegal', 'client-body-too-large') group by event, file, line

@@ -1,5 +1,4 @@
--- One row per commit log file whose records do not fill it from its first byte to its last: file, start (byte from which on something may be skipped:
--- where the last record begins, if all before touch; else 0). At most one row a file.
+-- One row per commit log file that its records do not fill: start (byte from which on something may be skipped: the last record, if all before touch).
 with runs as (
   select file, min(physical_offset) as begin, max(physical_offset) as last, max(physical_offset + store_size) as end, sum(store_size) as bytes
   from stored_messages group by file

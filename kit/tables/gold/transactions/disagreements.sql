@@ -1,5 +1,4 @@
--- One row per ended transaction that disagrees with its business row: columns of `disagreeing_transactions`, cause (null if no log shows it), repair,
--- evidence_… (of the cause), all_causes.
+-- One row per ended transaction that disagrees with its business row: cause (null if no log shows it), evidence_… (of the cause).
 with wrong as (
   select * from disagreeing_transactions order by stored, uniq_key limit 100000
 ), anchors as (

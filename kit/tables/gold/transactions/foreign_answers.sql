@@ -1,7 +1,6 @@
--- One row per answer to a check from another host than the one that wrote the half message (ports differ after a reconnect), or from a connection of
--- that host on which only another process wrote half messages (a UNIQ_KEY begins with its process) while the first one did, too: else the one was
--- started again as the other. At most 100,000 rows. Wrong: ROLLBACK for a transaction whose row exists or that was committed, unless the group's own
--- hosts answer so too (then the application is at fault); or never COMMIT, three times at least, where the group's own hosts always do.
+-- One row per answer to a check from another host than the one that wrote the half message (ports differ after a reconnect), or from a connection of that
+-- host on which only another process wrote half messages while the first one did, too: else the one was started again as the other. Wrong: ROLLBACK for a
+-- transaction whose row exists or that was committed, or never COMMIT, where the group's own hosts do not answer so (else the application is at fault).
 with halves as (
   select regexp_replace(born_host, '[/\\[\\]]', '') as connection, regexp_replace(uniq_key, '.{12}$', '') as process, half_time from transactions
 ), processes as (

@@ -1,5 +1,4 @@
--- One row per producer group that had no connection when the broker checked: producer_group, gone (lines that say that one of its producers
--- unregistered or lost its connection), file, line (of the first, null without any). At most 50 rows. ProducerManager.
+-- One row per producer group without a connection when the broker checked (ProducerManager): gone (lines about a producer that left), the first of these.
 with seen as (
   select value_group as producer_group, event in ('producer-table-empty', 'producer-list-empty') as empty, struct(ts, file, line) as place
   from events where value_group is not null and event in (

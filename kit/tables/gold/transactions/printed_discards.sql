@@ -1,6 +1,5 @@
--- One row per kind of half message that transaction.log prints as discarded: leaked (boolean: its real topic is the half topic), lines, messages
--- (distinct UNIQ_KEYs), born (the earliest of them), first, last (time), file, line (of the first), commits (COMMIT answers of checks of these messages), commit_ts, commit_file,
--- commit_line (the first), unknown_messages (messages with UNKNOWN answers), unknowns (these answers), unknown_file, unknown_line (the first). At most 2 rows.
+-- One row per kind of half message that transaction.log prints as discarded: leaked (its real topic is the half topic), born (the earliest of its
+-- messages), place of the first line, commits and unknowns (answers COMMIT and UNKNOWN of checks of these messages, each with its first line).
 -- DefaultTransactionalMessageCheckListener.resolveDiscardMsg prints the whole message, EndTransactionProcessor the answers by UNIQ_KEY.
 with printed as (
   select file, line, ts, message like '%REAL_TOPIC=RMQ_SYS_TRANS_HALF_TOPIC%' as leaked,

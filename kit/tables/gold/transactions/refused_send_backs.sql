@@ -1,6 +1,5 @@
--- One row per consumer group (null: not printed) and reason of a refused send-back, as the exception behind "sendMessageBack Exception" gives it:
--- reason (illegal: MESSAGE_ILLEGAL, a name or properties too long), since_5_1 (in words that clients print since 5.1.0), entries. At most 28 rows a
--- group, most common first. DefaultMQPushConsumerImpl.sendMessageBack; the remarks come from SendMessageProcessor and store/PutMessageStatus.
+-- One row per consumer group (null: not printed) and reason of a refused send-back, as the exception behind "sendMessageBack Exception" gives it: illegal
+-- (a name or properties too long); since_5_1 (in words that clients print since 5.1.0). The remarks: SendMessageProcessor, PutMessageStatus.
 with refused as (
   select coalesce(v.value_group, v.value_group_5) as consumer_group, v.value_group is null as since_5_1,
     concat_ws('\n', e.message, e.trace) as text

@@ -1,7 +1,6 @@
--- One row per entry that reports a request refused as busy or timed out: file, source, line, ts, message, trace, busy (refused: flow-control or
--- thread-pool-busy), late (a client's time-out), pull (about a pull or another request that is not a send).
--- What clients print around the refusal of what is no send: client/impl/consumer, MQClientInstance, tools/admin, the listeners of
--- rocketmq-spring, every other method of MQClientAPIImpl; no sender's frame has one. A send has DefaultMQProducerImpl.send in its trace.
+-- One row per entry that reports a request refused as busy (flow-control or thread-pool-busy) or timed out at a client (late): pull (about a pull or
+-- another request that is not a send). What clients print around the refusal of what is no send: client/impl/consumer, MQClientInstance, tools/admin, the
+-- listeners of rocketmq-spring, every other method of MQClientAPIImpl; no sender's frame has one. A send has DefaultMQProducerImpl.send in its trace.
 with refused as (
   select file, source, line, ts, message, trace,
     array_contains(events, 'flow-control') or array_contains(events, 'thread-pool-busy') as busy,

@@ -1,6 +1,5 @@
--- One row for each delivery in a consumer's ledger that names its message by an id: file, line, logged (false), declared (the group in a column named
--- like one), uniq_key, key, offset_msg_id, reconsume_times, result, success, time. `success`: whether the result means that the message took effect,
--- by its words; an unknown word that is the result of most rows does too; null for other words, and where there are more than 50 different ones.
+-- One row for each delivery in a consumer's ledger that names its message by an id: declared (the group in a column named like one), success (whether the
+-- result means that the message took effect, by its words; an unknown word that is the result of most rows does too).
 with named as (
   select * from rows where role = 'deliveries' and (uniq_key is not null or offset_msg_id is not null)
 ), counted as (

@@ -1,5 +1,4 @@
--- One row for each line of an application's log that names a stored message by an id and is not a sender's: offset_msg_id (of several the greatest),
--- reconsume_times (as printed), result (`OK`, `FAIL`), success (by the words and the level of the line, null if neither tells), time.
+-- One row for each line of an application's log that names a stored message by an id (of several the greatest) and is not a sender's.
 with lines as (
   select file, line, ts, level, message,
     array_distinct(filter(regexp_extract_all(message, '[0-9A-Za-z]{32,}', 0), x -> x rlike '^([0-9A-F]{56}|[0-9A-F]{32}|01[0-9A-F]{32})$')) as ids

@@ -1,6 +1,5 @@
--- One row for each record that is a copy of a message (no op record): what a trace shows of it, its ids, place and host, the properties that say what
--- wrote it (real_topic, check_times, delay_level, origin_message_id, resent), and due: when its delay is over.
--- ScheduleMessageService: queue n of SCHEDULE_TOPIC_XXXX is level n + 1; TIMER_OUT_MS is when a copy on the timer wheel is due (TimerMessageStore).
+-- One row for each record that is a copy of a message (no op record): what a trace shows of it, and due: when its delay is over. ScheduleMessageService:
+-- queue n of SCHEDULE_TOPIC_XXXX is level n + 1; TIMER_OUT_MS is when a copy on the timer wheel is due (TimerMessageStore).
 select r.uniq_key, r.file, r.physical_offset, r.offset_msg_id, r.topic, r.stage, r.store_timestamp, r.store_size, r.queue_id, r.queue_offset,
   r.sys_flag, r.reconsume_times, r.prepared_transaction_offset, r.born_timestamp, r.born_host, r.store_host, r.keys, r.tags, r.consumer_group,
   r.property_REAL_TOPIC as real_topic, try_cast(r.property_TRANSACTION_CHECK_TIMES as bigint) as check_times,

@@ -1,6 +1,5 @@
--- One row per send that was answered SEND_OK (client/producer/SendStatus): host (the store host as the offset id has it: address and port in hexadecimal),
--- position (physical offset, 16 hexadecimal digits); both of a batch's first message, null without an offset id. An offset id is the address (4 or 16
--- bytes), the port (4) and the physical offset (8) of a record (MessageDecoder.createMessageId).
+-- One row per send that was answered SEND_OK: host (the store host as the offset id has it), position; both of a batch's first message. An offset id is the
+-- address (4 or 16 bytes), the port (4) and the physical offset (8) of a record, in hexadecimal (MessageDecoder.createMessageId).
 with answered as (
   select file, line, key, uniq_key, offset_msg_id, start, upper(trim(substring_index(offset_msg_id, ',', 1))) as id
   from sends where upper(trim(outcome)) = 'SEND_OK'

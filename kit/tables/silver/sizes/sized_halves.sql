@@ -1,10 +1,9 @@
--- One row per half message and copy of one that a check put back (no leaked retry): broker, file, physical_offset, store_timestamp, id, uniq_key,
--- offset_msg_id, topic, real_topic, queue_offset, sys_flag, store_size, body_size, `limit` (maxMessageSize there), put_back_body; in bytes the record of
--- its next put-back (next_size) and of the largest up to the check limit (last_size), what is not body of that (overhead) and its property string
--- (last_properties); why the broker refuses the next (next_refused) and the largest (refused): properties, total, body, dledger, null if it stores it.
--- A put-back adds TRANSACTION_CHECK_TIMES (25 bytes and the digits of the count), within an immunity age TRAN_PREPARED_QUEUE_OFFSET as well (28 bytes and
--- the digits of the offset) and WAIT=false for true. A record is 91 bytes (115 with both hosts in IPv6), body, topic and properties.
--- Source: store/CommitLog.calMsgLength, broker/transaction/queue/TransactionalMessageBridge.renewHalfMessageInner, TransactionalMessageServiceImpl.check.
+-- One row per half message and copy of one that a check put back (no leaked retry): `limit` (maxMessageSize there); in bytes the record of its next
+-- put-back (next_size) and of the largest up to the check limit (last_size), what is not body of that (overhead) and its property string (last_properties);
+-- why the broker refuses the next (next_refused) and the largest (refused), null if it stores it. A put-back adds TRANSACTION_CHECK_TIMES (25 bytes and the
+-- digits of the count), within an immunity age TRAN_PREPARED_QUEUE_OFFSET as well (28 bytes and the digits of the offset) and WAIT=false for true. A record
+-- is 91 bytes (115 with both hosts in IPv6), body, topic and properties. Source: store/CommitLog.calMsgLength,
+-- broker/transaction/queue/TransactionalMessageBridge.renewHalfMessageInner, TransactionalMessageServiceImpl.check.
 with brokers as (
   select distinct file, broker from store_brokers
 ), half as (

@@ -1,5 +1,4 @@
--- One row per transaction whose producer answered: uniq_key, first_answer, first_exception (boolean), first_file and first_line (of the producer's own
--- answer, not to a check), last_check (its last answer to a check), unknown (checks answered UNKNOWN), unsure_file and unsure_line (the first of these).
+-- One row per transaction whose producer answered: first_… (not to a check), last_check (its last answer to one), unknown (checks so answered), unsure_….
 with numbered as (
   select *, row_number() over (partition by uniq_key, from_check order by ts nulls first, file, line) as nth,
     row_number() over (partition by uniq_key, from_check order by ts desc nulls last, file desc, line desc) as back,

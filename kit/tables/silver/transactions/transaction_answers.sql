@@ -1,7 +1,6 @@
--- One row per answer of a producer that the broker logged: uniq_key, ts, file, line, answer (COMMIT, ROLLBACK, UNKNOWN), from_check (boolean), address
--- (`ip:port` of the producer), commit_log_offset (of the record named), exception (boolean: the remark mentions one in the local transaction).
--- transaction.log prints every answer except a plain COMMIT; the client catches an exception of the local transaction and passes its text on as the
--- remark of an UNKNOWN answer (broker/processor/EndTransactionProcessor, client/impl/producer/DefaultMQProducerImpl).
+-- One row per answer of a producer that the broker logged: address (of the producer), commit_log_offset (of the record named), exception (the remark
+-- mentions one in the local transaction). transaction.log prints every answer except a plain COMMIT; the client catches an exception of the local
+-- transaction and passes its text on as the remark of an UNKNOWN answer (EndTransactionProcessor, DefaultMQProducerImpl).
 select upper(e.value_msg_id) as uniq_key, e.ts, e.file, e.line,
   case e.event when 'check-answer-commit' then 'COMMIT' when 'check-answer-rollback' then 'ROLLBACK' when 'end-transaction-rollback' then 'ROLLBACK'
     else 'UNKNOWN' end as answer,

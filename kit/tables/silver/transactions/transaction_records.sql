@@ -1,10 +1,9 @@
 -- stored as Parquet
--- One row per record of a message that a transaction producer sent, and per dead letter: what it is in the life of its transaction: target
--- (REAL_TOPIC), prepared (offset of the half record it names, 0: none), checks (null where no number is printed), cluster and immune (texts of those
--- properties), half (a half message or a copy put back; no leaked retry, whose REAL_TOPIC is the half topic), renewed (of those: written by a check
--- or during the immunity time), ordinary (in a topic that producers send to), commits (there, with the commit bit), waiting (a commit on its way
--- there through a delay), discarded (by the check limit, or on its way there), dead. Source: broker/processor/EndTransactionProcessor,
--- broker/transaction/queue/TransactionalMessageBridge.
+-- One row per record of a message that a transaction producer sent, and per dead letter: what it is in the life of its transaction: target (REAL_TOPIC),
+-- prepared (offset of the half record it names, 0: none), cluster and immune (texts of those properties), half (a half message or a copy put back; no
+-- leaked retry, whose REAL_TOPIC is the half topic), renewed (of those: written by a check or during the immunity time), ordinary (in a topic that
+-- producers send to), commits (there, with the commit bit), waiting (a commit on its way there through a delay), discarded (by the check limit, or on its
+-- way there). Source: broker/processor/EndTransactionProcessor, TransactionalMessageBridge.
 with named as (
   select id, uniq_key, keys, topic, property_REAL_TOPIC as target, stage, file, physical_offset, queue_offset, offset_msg_id, store_timestamp, born_host,
     sys_flag & 12 = 8 as commit_bit, coalesce(prepared_transaction_offset, 0) as prepared, coalesce(reconsume_times, 0) as reconsume_times,
