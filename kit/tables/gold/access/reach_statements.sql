@@ -1,10 +1,9 @@
--- One row per what logs say of connects to brokers, file, source and values: event (connect, and the texts consumer-list-failed, client-created),
--- address, client_id, n (entries), line (the smallest), of a connect failed, reached (entries), failed_line, reached_line (the smallest), first, last
--- (of its failures, if any), name_server (a failed request was one that goes to a name server). At most 20,000 of each event.
--- A failed connect is printed by the attempt (remoting/netty/NettyRemotingClient.createChannel) and by the exception of the call that waited for it.
--- What a client was given is printed in brackets (getAndCreateNameserverChannel): a name server, even without a port. `connect to null failed`: no name
--- server could be used, and no address was tried. What mqadmin could not reach says nothing of clients: a look-up by offset id connects to the address in the id,
--- which no broker has to advertise (client/impl/MQAdminImpl.viewMessage); of an id that is none that is no address at all.
+-- One row per what logs say of connects to brokers, file, source and values: event (connect, or the text), n (entries), of a connect failed, reached
+-- (entries, with their first lines), first, last (of its failures, if any), name_server (a failed request was one that goes to a name server). A failed
+-- connect is printed by the attempt (NettyRemotingClient.createChannel) and by the exception of the call that waited for it. What a client was given is
+-- printed in brackets (getAndCreateNameserverChannel): a name server, even without a port. `connect to null failed`: no name server could be used, no
+-- address was tried. What mqadmin could not reach says nothing of clients: a look-up by offset id connects to the address in the id, which no broker has to
+-- advertise.
 with asked as (
   select distinct file, line from entries
   where known in ('client-connect-failed', 'client-connect', '*') and (array_contains(events, 'client-connect-failed') or array_contains(events, 'client-connect')) and (

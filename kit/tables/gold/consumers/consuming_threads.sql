@@ -1,5 +1,4 @@
--- One row per consuming thread of a thread dump: dump (its number in the file), group (in the thread's name from 4.9.0 on, its first 100 characters),
--- frames (innermost first). Threads are named by client/impl/consumer/ConsumeMessage*Service, those of gRPC clients by client/java/misc/ThreadFactoryImpl.
+-- One row per consuming thread of a thread dump: dump (its number in the file), group (in the thread's name from 4.9.0 on), frames (innermost first).
 select file, line, dump, time, thread, nullif(regexp_extract(thread, '^ConsumeMessageThread_(.+)_[0-9]+$', 1), '') as `group`, state, frames, frame_lines,
   locked, waiting_for, coalesce(deadlocked, false) as deadlocked
 from threads

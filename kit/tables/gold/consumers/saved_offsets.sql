@@ -1,6 +1,5 @@
--- One row per offset in a copy of a broker's consumerOffset.json: time (when the copy was written, null if unknown), value (the next offset).
--- broker/offset/ConsumerOffsetManager, saved every 5 s. With storeType=defaultRocksDB (5.2.0 and later) offsets are in a database in the same folder
--- (broker/config/v1/RocksDBConsumerOffsetManager, config/v2/ConfigStorage), and a file beside it is from before.
+-- One row per offset in a copy of a broker's consumerOffset.json, saved every 5 s. With storeType=defaultRocksDB (5.2.0 and later) offsets are in a
+-- database in the same folder (config/v1/RocksDBConsumerOffsetManager, config/v2/ConfigStorage), and a file beside it is from before.
 with databases as (
   select distinct regexp_extract(file, '^(.*/)?config/', 0) as folder from files where kind = 'rocksdb' and file rlike '(^|/)config/[^/]+/[^/]+$'
 )

@@ -1,5 +1,4 @@
--- One row per damaged range of a commit log file and store host with records in that file: after, before (store times of that host's last record in front
--- of it and first one behind it, null where there is none), cut (the copy of the file ends there, inside a record).
+-- One row per damaged range of a commit log file and store host with records in it: after, before (times of its neighbours), cut (the copy ends there).
 with ranges as (
   select x.store_host, s.file, s.start + coalesce(f.base, 0) as start, s.end + coalesce(f.base, 0) as end, s.reason = 'truncated' as cut
   from skipped s join files f on s.file = f.file join store_extent x on s.file = x.file

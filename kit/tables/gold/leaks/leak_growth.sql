@@ -1,6 +1,5 @@
--- One row per point of the curve of leaked half records: seq (1 …, in the order of their offsets), doubling (boolean: seq is messages × 2^k, never thinned
--- out), from_the_beginning (boolean, the same in all rows: the first half record of each message is one that no check has renewed; if the head of the
--- commit log is missing, what is left measures how fast one round is written). At most 4,096 rows or so, in order of seq.
+-- One row per point of the curve of leaked half records: seq (in the order of their offsets), doubling (messages × 2^k, never thinned out),
+-- from_the_beginning (the first half record of each message is one that no check has renewed; else what is left measures how fast a round is written).
 with numbered as (
   select *, row_number() over (order by store_host, physical_offset, file) as seq,
     row_number() over (partition by uniq_key order by store_host, physical_offset, file) as nth

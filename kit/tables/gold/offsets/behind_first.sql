@@ -1,6 +1,5 @@
--- One row per row of `admin_queues` about a group's queue whose next message is deleted: first (the first offset still stored by the latest topicStatus,
--- null where none says it). `#LastTime` is that of the message at offset - 1 (AdminBrokerProcessor.getConsumeStats); N/A with a difference and an offset
--- above 0 means that it, and what follows up to the queue's first offset, is no longer stored.
+-- One row per row of `admin_queues` about a group's queue whose next message is deleted: first (the first offset still stored). `#LastTime` is that of the
+-- message at offset - 1 (AdminBrokerProcessor.getConsumeStats); N/A with a difference means that it is no longer stored.
 with firsts as (
   select topic, coalesce(broker, '') as broker, queue_id, max(min_offset) as first
   from admin_queues where min_offset is not null group by topic, coalesce(broker, ''), queue_id

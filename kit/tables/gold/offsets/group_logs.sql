@@ -1,5 +1,4 @@
--- One row per consumer group and log that shows a client of it at work: group, file. At most as many rows as groups times logs.
--- Queues (client/impl/consumer/RebalanceImpl), saved offsets (RemoteBrokerOffsetStore), and the groups of a printed HeartbeatData.
+-- One row per consumer group and log that shows a client of it at work, by its queues, saved offsets, or the groups of a printed HeartbeatData.
 with named as (
   select distinct file, value_group as `group` from events
   where event in ('queues-assigned', 'queues-assigned-go', 'queue-taken', 'pull-started', 'consumer-offset-saved')

@@ -1,6 +1,5 @@
--- One row per queue of which the broker says once that a client committed a smaller offset, by a notable number of messages.
--- broker/offset/ConsumerOffsetManager.commitOffset. Two clients that share an id make a stream of such lines; a restart repeats what was not committed yet
--- (up to 10); queues that go back by no more than a pull brings (pullBatchSize 32) are late requests: one client's for several queues come at once.
+-- One row per queue of which the broker says once that a client committed a smaller offset (ConsumerOffsetManager.commitOffset). Two clients that share an
+-- id make a stream of such lines; a restart repeats up to 10; queues that go back by no more than a pull brings (pullBatchSize 32) are late requests.
 with queues as (
   select `group`, topic, queue_id, sum(n) as n, min(stored - requested) as messages
   from offset_statements

@@ -1,5 +1,4 @@
--- One row per point of the curve by which a queue of a consumed topic grew: topic, broker, queue_id, time (begin of a second or more), end (max offset
--- after it), begin. From the records; without any from the consume queues (then without times: one row a queue). As many rows as `queue_curve`.
+-- One row per point of the curve by which a queue of a consumed topic grew; without records from the consume queues: without times, one row a queue.
 with stores as (
   select root, max(broker) as broker from file_brokers group by root
 ), points as (

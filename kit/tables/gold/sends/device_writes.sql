@@ -1,5 +1,4 @@
--- One row: the device to which most was written while it was measured, device, rate (sum of its kB/s), n (values), first, last, and stored (bytes
--- of all records stored from first to last). No row without such a measurement.
+-- One row: the device to which most was written while it was measured: rate (sum of its kB/s), n (values), stored (bytes of all records meanwhile).
 with busiest as (
   select subject as device, sum(value) as rate, count(*) as n, min(ts) as first, max(ts) as last
   from host_metrics where name = 'wkB/s' and ts is not null group by subject

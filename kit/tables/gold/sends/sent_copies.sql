@@ -1,5 +1,4 @@
--- One row per failed send and original that is its message: identity (of the send), real_topic (where one that waits is bound for). By key if the send has
--- one, else by UNIQ_KEY; KEYS holds several (MessageConst.KEY_SEPARATOR). What another cluster stored under the same key is another message.
+-- One row per failed send and original that is its message, by key, else by UNIQ_KEY. What another cluster stored under the same key is another message.
 with wanted as (
   select distinct f.identity, f.key, f.uniq_key, b.printed, b.broker from failed_sends f left join file_brokers b on b.file = f.file where not f.other
 ), of_key as (

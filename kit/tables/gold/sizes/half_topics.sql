@@ -1,6 +1,5 @@
--- One row per topic of transactions and broker: topic, broker, half_records, and in bytes the most that is not body at the last put-back (overhead) and
--- the longest property string then (properties); refused: half records that some put-back exceeds; safe_body: the largest stored body that every broker
--- of the topic still accepts then, null where none is safe, or what some broker compares is not known. At most 5,000 rows.
+-- One row per topic of transactions and broker: the most that is not body at the last put-back (overhead), the longest property string then, refused (half
+-- records that some put-back exceeds), safe_body (the largest stored body that every broker of the topic still accepts then, null where none is safe).
 with topics as (
   select real_topic as topic, broker, count(*) as half_records, max(overhead) as overhead, max(last_properties) as properties, count(refused) as refused
   from sized_halves group by real_topic, broker

@@ -1,5 +1,4 @@
--- One row: stuck (offset in the half queue at which the check does not get on, or will not: of the first five looping records one that is refused, else the
--- first, else the first misfit; null if there is none), waiting (pending transactions whose last half record is behind it).
+-- One row: stuck (offset in the half queue at which the check does not get on, or will not), waiting (pending transactions whose last half is behind it).
 with looping as (
   select * from half_looping order by queue_offset, offset_msg_id, file limit 5
 ), stuck as (

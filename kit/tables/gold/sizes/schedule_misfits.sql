@@ -1,7 +1,6 @@
--- One row per message that waits for its delay and was refused when it was due (kind named: a failed delivery names it more than once), or exceeds the
--- broker's limit under its real topic's name (kind too_large): the first of each delay level, and the first three too large ones by time. queue_id is the
--- delay level - 1; records (all of the kind), nth (in its level), waiting (records of the level behind it). Source: store/schedule/ScheduleMessageService
--- (4.x), broker/schedule/ScheduleMessageService (5.x): the delivered copy differs in its topic only.
+-- One row per message that waits for its delay and was refused when it was due (named: a failed delivery names it more than once), or exceeds the broker's
+-- limit under its real topic's name (too_large): the first of each delay level, and the first three too large ones by time. queue_id is the delay level -
+-- 1; nth (in its level), waiting (records behind it). ScheduleMessageService: the delivered copy differs in its topic only.
 with waits as (
   select file, physical_offset, store_timestamp, queue_id, queue_offset, offset_msg_id, property_REAL_TOPIC, store_size, body_size, topic, sys_flag
   from records where topic = 'SCHEDULE_TOPIC_XXXX' and stage in ('schedule', 'leaked')

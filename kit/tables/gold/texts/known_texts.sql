@@ -1,5 +1,4 @@
--- One row per known text, file and source: n (entries), line (the smallest). A failed connect is told as that of a name server where its address was
--- given as one, or its frames ask one.
+-- One row per known text, file and source. A failed connect is told as that of a name server where its address was given as one, or its frames ask one.
 with texts as (
   select event, file, source, line, ts as first, ts as last, 1 as n from events
   union all

@@ -1,5 +1,4 @@
--- One row per discarded transaction: stored (half message), time and place (of the discarded record, else its last half record), unknown (checks answered
--- UNKNOWN), thrown (boolean: the local transaction threw an exception), log_… (its first UNKNOWN), first_… (the producer's own answer).
+-- One row per discarded transaction: stored (half message), time and place (of the discarded record, else its last half record), unknown (checks).
 select t.keys as key, t.uniq_key, t.producer_group, t.half_time as stored,
   case when t.discard_offset is not null then t.discard_time else t.last_time end as time,
   case when t.discard_offset is not null then t.discard_file else t.last_file end as file,

@@ -1,5 +1,4 @@
--- One row per length of a topic name that the broker's store refused, and consumer group whose retry topic has that length: length (characters),
--- entries (lines of that length), consumer_group (of the configuration, the offsets, the broker's connections or a log; null: none has it). At most a few rows.
+-- One row per length of a topic name that the broker's store refused, and consumer group whose retry topic is so long: entries (lines of that length).
 with refused as (
   select try_cast(length as int) as length, count(*) as entries from (
     select value_length as length from events where event = 'topic-too-long'

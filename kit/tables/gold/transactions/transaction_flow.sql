@@ -1,6 +1,5 @@
--- One row per step that transactions took: source and target (half; answer and what the producer answered by itself, none: no known answer; check; the
--- state, twice if it was committed twice; what became of it at a consumer), count (transactions). From half to the consumers.
--- An op record on the original without a commit is the producer's own rollback, or its answer to a check that was not logged.
+-- One row per step that transactions took: source and target (half; answer: what the producer answered by itself; check; the state; what became of it at a
+-- consumer). An op record on the original without a commit is the producer's own rollback, or its answer to a check that was not logged.
 with ways as (
   select concat('answer ', case when a.first_exception then 'exception' when a.first_answer is not null then a.first_answer when t.of_original then 'COMMIT'
       when t.state = 'rolled_back' and t.op_half = t.half_offset then 'ROLLBACK' else 'none' end) as answer,

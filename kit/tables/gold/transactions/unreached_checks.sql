@@ -1,5 +1,4 @@
--- One row if checks found no channel to a producer: in_traffic (lines printed within a second of an answer of the same group: its producers were
--- connected, and could not be written to). AbstractTransactionalMessageCheckListener.sendCheckMessage, ProducerManager.getAvailableChannel.
+-- One row if checks found no channel to a producer: in_traffic (lines within a second of an answer of its group, which was connected but not writable).
 with nulls as (
   select value_group as producer_group, date_trunc('second', ts) as second, count(*) as lines
   from events where event = 'check-channel-null' group by 1, 2

@@ -1,5 +1,4 @@
--- One row per key of the business tables, and cluster: key, file, line, status (of its first row), named (least UNIQ_KEY that one of its rows names, null:
--- none), cluster (`file_clusters`). Transaction log tables and what consumers recorded are no business rows, nor are those of a cluster without a store here.
+-- One row per key of the business tables, and cluster: named (least UNIQ_KEY that one of its rows names). No rows of a cluster without a store here.
 select key, file, line, status, named, cluster from (
   select r.key, r.file, r.line, r.status, c.cluster, min(r.uniq_key) over (partition by r.key, c.cluster) as named,
     row_number() over (partition by r.key, c.cluster order by r.file nulls first, r.line nulls first, r.status nulls first) as nth
