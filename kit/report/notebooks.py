@@ -160,7 +160,7 @@ def replaced(notebook: nbformat.NotebookNode, name: str, lang: Lang) -> list[Fai
         for number, output in enumerate(cell.get("outputs", ())):
             if output["output_type"] == "error":
                 failures.append(Failure.of_output(name, output))
-                sentence = PAGE["cell_failed"].say(type=failures[-1].type).render(lang)
+                sentence = PAGE["part_failed"].say(type=failures[-1].type).render(lang)
                 cell.outputs[number] = nbformat.v4.new_output("stream", name="stdout", text=sentence)
             elif broken := marks(output).pop("failure", None):
                 failures.append(Failure(**broken))
