@@ -1,4 +1,4 @@
--- The first two records that the half topic wrote to itself (`leaked_records`) within a second of failed sends or stalls: leaked and stored (how many).
+-- One row per record, of the first two, that the half topic wrote to itself (`leaked_records`) within a second of failed sends or stalls: leaked and stored (how many).
 with stored as (
   select count(*) as stored from records r cross join busy_window w where unix_millis(r.store_timestamp) between w.start_ms - 1000 and w.end_ms + 1000
 )
