@@ -27,7 +27,6 @@ from kit import data
 from kit.case.case import Case
 from kit.i18n import CATALOGUE, LANGS, Lang, T, labels
 from kit.redaction import ordinary
-from kit.redaction.ordinary import is_ambiguous
 from kit.rocketmq.ids import Address
 
 KINDS: Final = labels("redaction")["kinds"]
@@ -35,6 +34,7 @@ TOKEN: Final = re.compile(r"[A-Za-z0-9_]+|[^\W\x00-\x7f]+")
 
 _DATA: Final = data.read("redaction/leaks.yaml", dict[str, Any])
 _FORMS: Final = {name: re.compile(form) for name, form in _DATA["forms"].items()}
+_INSIDE: Final = re.compile("[A-Za-z0-9]{2}")
 _NOBODYS: Final = [ipaddress.ip_network(net) for net in _DATA["nobodys"]]
 _FILES: Final = {name: re.compile(form) for name, form in _DATA["files"].items()}
 
@@ -48,31 +48,18 @@ class Originals:
     own: Callable[[str], bool] = lambda text: False
 
     @cached_property
-    def _search(self) -> tuple[AhoCorasick, list[tuple[str, tuple[str, bool]]]]:
-        """Return what finds spellings, and each of them: (spelling, (kind, whether it is hex: in any case, and more may
-        follow, as at the head of an id)).
-        """
-        every = dict.fromkeys(self.names, ("name", False))
-        for ip in self.addresses:
-            every |= dict.fromkeys([str(ip), *([str(int(ip))] if ip.version == 4 else ())], ("address", False))
-            every |= dict.fromkeys((sign + ip.packed.hex() for sign in ("", "0x")), ("address", True))
-        return AhoCorasick(list(every)), list(every.items())
+    def _search(self) -> AhoCorasick:
+        numbers = (int(ip) for ip in self.addresses if ip.version == 4)
+        return AhoCorasick([*self.names, *map(str, [*self.addresses, *numbers])])
 
-    def kind_in(self, text: str) -> str | None:
-        """Return the kind of the first original that stands alone in a text, None if absent."""
-        search, spellings = self._search
-        for printed in dict.fromkeys((text, text.lower())):
-            for number, begin, end in search.find_matches_as_indexes(printed, overlapping=True):
-                spelling, (kind, is_hex) = spellings[number]
-                begins = begin == 0 or not _is_one_word(printed[begin - 1], spelling[0])
-                ends = is_hex or end == len(printed) or not _is_one_word(spelling[-1], printed[end])
-                if begins and ends and (is_hex or printed is text):
-                    return kind
-        return None
+    @cached_property
+    def hexed(self) -> frozenset[str]:
+        return frozenset(ip.packed.hex() for ip in self.addresses)
 
-
-def _is_one_word(one: str, other: str) -> bool:
-    return one.isascii() and one.isalnum() and other.isascii() and other.isalnum()
+    def are_in(self, text: str) -> bool:
+        """Return whether an original stands alone in a text: no word goes on at either side."""
+        found = self._search.find_matches_as_indexes(text, overlapping=True)
+        return any(not any(_INSIDE.match(text[max(0, at - 1) : at + 1]) for at in place[1:]) for place in found)
 
 
 def of(case: Case, files: Iterable[Path], more: Iterable[str], own: Callable[[str], bool]) -> Originals:
@@ -86,7 +73,7 @@ def of(case: Case, files: Iterable[Path], more: Iterable[str], own: Callable[[st
             token = TOKEN.search(bare)
             if (ip := _address(bare)) is not None:
                 addresses.add(ip)
-            elif token and token.group() in words and not is_ambiguous(bare) and not ordinary.is_stock(bare):
+            elif token and token.group() in words and not ordinary.is_ambiguous(bare) and not ordinary.is_stock(bare):
                 names.add(bare)
     return Originals(frozenset(names), frozenset(ip for ip in addresses if not _is_nobodys(ip)), own)
 
@@ -105,9 +92,6 @@ def _address(text: str) -> Address | None:
 def _values(case: Case) -> Iterator[str]:
     for query in _DATA["originals"]:
         yield from (row[0] for row in case.sql(f"select distinct {query}").toLocalIterator() if row[0])
-    for row in case.sql(f"select distinct {_DATA['settings']}").collect():
-        for part in re.split("[;,]", row.value or ""):
-            yield from (word for place, word in enumerate(part.split()) if not place or "." in word or ":" in word)
 
 
 # --- reading a file as its readers do ---------------------------------------------------------------------------------
@@ -173,14 +157,15 @@ def leak(text: str, originals: Originals) -> str | None:
     text = _FILES["digest"].sub(" ", text)
     text = "\n".join(dict.fromkeys((text, unquote(text), *_unpacked(text))))
     for form, pattern in _FORMS.items():
-        for hit in pattern.finditer(text):
+        for shown in (hit[hit.lastindex or 0] for hit in pattern.finditer(text)):
             if form == "address":
-                ip = _address(hit[1] or hit[3] or hit[2].replace("-", "."))
+                ip = _address(shown.replace("-", "."))
                 is_own = ip is None or _is_nobodys(ip)
+            elif form == "hex":
+                is_own = originals.hexed.isdisjoint({shown.lower(), shown[:8].lower()})
             else:
-                name = hit[hit.lastindex or 0]
                 # A name that goes on, as `key-1x2y-retry` does, is the pseudonym and what was behind it.
-                is_own = any(originals.own(name[: end + 1]) for end in range(len(name)))
+                is_own = any(originals.own(shown[: end + 1]) for end in range(len(shown)))
             if not is_own:
                 return form
-    return originals.kind_in(text)
+    return "name" if originals.are_in(text) else None

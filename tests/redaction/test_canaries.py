@@ -78,7 +78,7 @@ def test_hosts_of_commands_addresses_in_hex_and_names_are_replaced_and_what_is_o
     assert dotted.removesuffix(":10911") == ".".join(str(byte) for byte in bytes.fromhex(hexed.split()[1][2:]))
     assert rest == texts[2]
     known = leaks.Originals(frozenset(), frozenset({ipaddress.ip_address("10.77.3.55")}))
-    assert leaks.leak(texts[0], known) == "address"
+    assert leaks.leak(texts[0], known) == "hex"
     # So is the host of a command, wherever it is shown.
     for command in rows_of(__file__, "commands"):
         texts = [command, "connected to canarynode"]

@@ -246,8 +246,8 @@ def test_outputs_of_a_notebook_are_drawn_anew(tmp_path):
 @pytest.mark.seconds
 def test_addresses_in_hex_long_cells_and_texts_are_searched_and_a_version_is_no_address(tmp_path):
     for text in ("id 0A142C0B00002A9F", "0x0a142c0b", "0X0A142c0B: no route", "0a142C0bffff"):
-        assert HELD.kind_in(text) == "address" and HELD.kind_in(text.replace("2", "3")) is None
-    assert HELD.kind_in("TRADE-ORDER") is None and HELD.kind_in("trade-order") == "name"
+        assert leaks.leak(text, HELD) == "hex" and leaks.leak(text.replace("2", "3"), HELD) is None
+    assert leaks.leak("TRADE-ORDER", HELD) is None and leaks.leak("trade-order", HELD) == "name"
     file = put(tmp_path / "t.csv", f"a,b\n{'x' * 200_000},10.1.2.3\n")
     assert any(leaks.leak(text, HELD) for text in leaks.texts(file))
     # Each letter of a word may begin an address of mail: looking on from each of them to the end took a day.
