@@ -65,8 +65,8 @@ MENTIONED: Final = [
     for row in _DATA["mentioned"]
 ]
 """(kind of name, in what, the form of one)."""
-NOBODYS: Final = re.compile(_DATA["nobodys"])
-"""Cells of tables that name nobody."""
+NOBODYS: Final = {kind: re.compile(_filled(form), re.ASCII) for kind, form in _DATA["nobodys"].items()}
+"""What names nobody, by the kind of name; of the others `name`."""
 KEPT: Final = {name: frozenset(fields.split()) for name, fields in _DATA["kept"].items()}
 """Fields of findings and of figures whose values stay."""
 

@@ -2,7 +2,6 @@
 
 import datetime as dt
 import ipaddress
-import re
 import secrets
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -11,7 +10,6 @@ from typing import Any, Final
 
 import kit
 from kit import data
-from kit.analysis import setup
 from kit.case import bug_report, output
 from kit.case.case import Case
 from kit.case.tables import AS_MAP
@@ -55,11 +53,10 @@ def run(case: Case, out: Path, *, cause: str = "auto") -> Path:
         books = {path: notebooks.read(path) for path in executed}
         tables = {name: results.table(case, name) for name in results.names(case)}
         evidence = build.evidence_tables(case)
-        # What notebooks show of the evidence: outputs and failures, not their own prose and code.
-        outputs = [book.metadata.get(notebooks.KIT, {}).get("failed") for book in books.values()]
-        for cell in (cell for book in books.values() for cell in book.cells):
-            outputs += [each for each in cell.get("outputs", []) if not notebooks.marks(each).get("library")]
-        everything = [findings, parameters, options, *outputs, *tables.values(), *evidence.values()]
+        # What notebooks show of the evidence, not their own prose and code.
+        outputs = [each for book in books.values() for cell in book.cells for each in cell.get("outputs", ())]
+        shown = [each for each in outputs if not notebooks.marks(each).get("library")]
+        everything = [findings, parameters, options, *shown, *tables.values(), *evidence.values()]
         paths = {findings["evidence"]["path"], parameters["evidence"], parameters["workspace"], str(Path.home())}
         redactor = redactor_of(case, everything, paths)
 
@@ -68,7 +65,7 @@ def run(case: Case, out: Path, *, cause: str = "auto") -> Path:
         for name, frame in tables.items():
             write.csv(redactor.value(frame), staged / "tables" / f"{name}.csv")
         for path, book in books.items():
-            notebook(redactor, book, redactor.value(build.neutral(case)), case.lang)
+            notebook(redactor, book, build.neutral(case), case.lang)
             nbformat.write(book, path)
         frames = {name: redactor.value(frame) for name, frame in evidence.items()}
         with on_clock(case.clock):
@@ -91,40 +88,28 @@ def run(case: Case, out: Path, *, cause: str = "auto") -> Path:
 
 
 def notebook(redactor: Redactor, book: nbformat.NotebookNode, parameters: Mapping[str, Any], lang: Lang) -> None:
-    """Replace originals in an executed notebook, in place; HTML is drawn anew from the tables beside it."""
-    about = book.metadata.get(notebooks.KIT, {})
-    if about.get("failed"):
-        about["failed"] = redactor.text(about["failed"])
+    """Replace originals in an executed notebook, in place; HTML is drawn anew from tables and figures: of a chart the
+    output behind it is its table.
+    """
+    notebooks.settle(book, redactor.value(parameters))
     for cell in book.cells:
-        if notebooks.INJECTED in cell.metadata.get("tags", ()):
-            cell.source = notebooks.code(parameters)
-        chart: dict[str, Any] | None = None
+        chart: dict[str, Any] = {}
         for one in cell.get("outputs", ()):
-            chart = _output(redactor, one, chart, lang) or chart
-
-
-def _output(
-    redactor: Redactor, output: dict[str, Any], chart: Mapping[str, Any] | None, lang: Lang
-) -> dict[str, Any] | None:
-    """Replace originals in one output; return its chart: the output behind a chart is its table."""
-    if output["output_type"] == "error":
-        # A trace shows values and the paths of this machine; the name of the error is enough.
-        output.update(evalue=redactor.text(output["evalue"]), traceback=[])
-    if "text" in output:
-        output["text"] = redactor.text(output["text"])
-    data = output.get("data")
-    if data is None or notebooks.marks(output).get("library"):
-        return None
-    foreign = data.pop("text/html", None)
-    for mime in data:
-        data[mime] = redactor.figure(data[mime]) if mime == PLOTLY_MIME else redactor.value(data[mime])
-    if TABLE in data:
-        data.update({"text/html": drawn(data[TABLE]), "text/plain": spelled(data[TABLE])})
-    elif PLOTLY_MIME in data and CHART in data:
-        data["text/html"] = offline.drawn(data[PLOTLY_MIME], data[CHART]["alt"], data[CHART]["min_width"])
-    elif foreign and chart and notebooks.marks(output).get("twin"):
-        data["text/html"] = drawn(chart["table"], chart["reading"], BEHIND.render(lang))
-    return data.get(CHART)
+            for part in {"text", "evalue", "traceback"}.intersection(one):
+                one[part] = redactor.value(one[part])
+            data, marks = one.get("data", {}), notebooks.marks(one)
+            if marks.get("library"):
+                continue
+            data.pop("text/html", None)
+            for mime in data:
+                data[mime] = redactor.figure(data[mime]) if mime == PLOTLY_MIME else redactor.value(data[mime])
+            if TABLE in data:
+                data.update({"text/html": drawn(data[TABLE]), "text/plain": spelled(data[TABLE])})
+            elif PLOTLY_MIME in data and CHART in data:
+                data["text/html"] = offline.drawn(data[PLOTLY_MIME], data[CHART]["alt"], data[CHART]["min_width"])
+            elif chart and marks.get("twin"):
+                data["text/html"] = drawn(chart["table"], chart["reading"], BEHIND.render(lang))
+            chart = data.get(CHART, chart)
 
 
 # --- the names to replace ---------------------------------------------------------------------------------------------
@@ -139,7 +124,7 @@ LISTED: Final = "; "
 
 _WHERE: Final = data.read("redaction/names.yaml", list[tuple[str, str]])
 """(kind of name, what is selected)."""
-PRINTED: Final = "(select explode(values) as (name, value) from events)"
+PRINTED: Final = "(select explode(values) as (name, value) from all_events)"
 
 
 def redactor_of(case: Case, shown: Iterable[Any], paths: Iterable[str]) -> Redactor:
@@ -165,9 +150,8 @@ def redactor_of(case: Case, shown: Iterable[Any], paths: Iterable[str]) -> Redac
             redactor.exact[text] = LISTED.join(redactor.pseudonym(piece, "value") for piece in pieces)
     # Lines of business tables and ledgers are left out, their place remains.
     for item in case.unzoned.of_kind("rows", "sends"):
-        dialect = item.detail.get("dialect") or {}
-        if dialect.get("delimiter"):
-            with Path(item.path).open(encoding=dialect.get("encoding") or "utf-8", errors="replace") as lines:
+        if item.has_lines:
+            with Path(item.path).open(encoding=item.encoding, errors="replace") as lines:
                 redactor.exact |= {line: GONE for raw in lines if (line := raw.rstrip("\r\n")) in texts}
     return redactor
 
@@ -177,8 +161,7 @@ def salt(workspace: ws.Workspace) -> bytes:
     path = workspace.folder / SALT
     with disk.locked(workspace.folder / "locks" / f"{SALT}.lock"):
         if not path.exists():
-            disk.write_text(path, secrets.token_hex(32) + "\n")
-            path.chmod(0o600)
+            disk.write_text(path, secrets.token_hex(32) + "\n", private=True)
         return path.read_text(encoding="utf-8").strip().encode()
 
 
@@ -191,8 +174,6 @@ def _tables(case: Case) -> Iterator[tuple[str, str]]:
     for kind, query in _WHERE:
         rows = case.sql(f"select distinct {query.format(properties=AS_MAP, own=own, printed=PRINTED)}")
         yield from ((row[0], kind) for row in rows.toLocalIterator() if row[0])
-    for client in setup.clients(case.facts):
-        yield from ((client["group"], "group"), (client["client_id"], "client"))
     for item in case.unzoned.of_kind("rows", "sends"):
         for column in item.detail.get("other_keys") or ():
             rows = case.sql(f"select distinct try_element_at(cells, :column) from all_{item.kind}", column=column)
@@ -206,13 +187,8 @@ def _plain(value: str, kind: str) -> Iterator[tuple[str, str]]:
         yield from ((key, kind) for key in text.split() if not (IN_TEXT.fullmatch(key) or QUAD.fullmatch(key)))
     elif kind == "address":
         yield (text if host(text)[0] else text.rpartition(":")[0].strip("[]/")), kind
-    elif kind == "hosts":
-        for part in re.split(r"[;,\s]+", text):
-            name = re.sub(r"^(?:https?://|n\d+-)", "", part).rpartition(":")[0] or part
-            if re.fullmatch(r"[A-Za-z][\w.-]*", name):
-                yield from _plain(name, "host")
     elif kind == "cell":
-        if not (NOBODYS.fullmatch(text) or is_ambiguous(text) or text.startswith(ordinary.VENDORS)):
+        if not (NOBODYS["cell"].fullmatch(text) or is_ambiguous(text) or text.startswith(ordinary.VENDORS)):
             yield from _plain(text, "value")
     else:
         for prefix in (names.RETRY_PREFIX, names.DLQ_PREFIX, names.LMQ_PREFIX):
@@ -220,10 +196,7 @@ def _plain(value: str, kind: str) -> Iterator[tuple[str, str]]:
                 text, kind = text.removeprefix(prefix), "group"
         if kind == "client":
             text = text.partition("@")[2].partition("#")[0] if QUAD.match(text) else text
-        is_word = text.lower() in ("", "null", "true", "false", "default", "none") or (
-            kind == "client" and text.isdigit()
-        )
-        if not (is_word or ordinary.is_stock(text) or QUAD.match(text)):
+        if not (NOBODYS.get(kind, NOBODYS["name"]).fullmatch(text) or ordinary.is_stock(text)):
             yield text, kind
 
 
@@ -242,17 +215,13 @@ def mentioned(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
     texts = list(texts)
     for kind, within, form in MENTIONED:
         parts = (part[1] for text in texts for part in within.finditer(text))
-        for hit in (hit for part in parts for hit in form.finditer(part)):
-            name = hit[hit.lastindex or 0]
+        for name in (hit[hit.lastindex or 0] for part in parts for hit in form.finditer(part)):
             if kind in _ADDRESSES:
                 if ip := _ADDRESSES[kind](name):
                     yield str(ip), "address"
                 continue
             name = name.strip("|.@#-")
-            if kind == "host":
-                is_file = name.startswith(ordinary.VENDORS) or name.rpartition(".")[2] in ordinary.EXTENSIONS
-                is_known = is_file or name in ordinary.FOLDERS
-            else:  # The kit's own code and sentences say `group=name` too.
-                is_known = name.isdigit() or "." in name
+            is_file = name.startswith(ordinary.VENDORS) or name.rpartition(".")[2] in ordinary.EXTENSIONS
+            is_known = kind == "host" and (is_file or name in ordinary.FOLDERS)
             if name and not (is_known or is_ordinary(name)):
                 yield name, kind
