@@ -35,6 +35,10 @@ def _filled(form: str) -> str:
     return re.sub(r"<([a-z]+)>", lambda part: _filled(_PARTS[part[1]]) if part[1] in _PARTS else part[0], form)
 
 
+def _compiled(form: str) -> Pattern:
+    return re.compile(_filled(form), re.ASCII)
+
+
 FORMS: Final = msgspec.convert({**_DATA["contexts"], **_DATA["words"]}, dict[str, Form])
 _ORDER: Final = list(FORMS)
 
@@ -57,25 +61,15 @@ WORDS: Final = after(_ORDER[-2])
 FIELDS: Final = {name: re.compile(form) for name, form in _DATA["fields"].items()}
 """The columns that hold keys, names and positions."""
 MENTIONED: Final = [
-    (
-        row["kind"],
-        re.compile(_filled(row.get("within", "(.*)")), re.ASCII | re.DOTALL),
-        re.compile(_filled(row["form"]), re.ASCII),
-    )
-    for row in _DATA["mentioned"]
+    (row["kind"], _compiled(row.get("within", "(?s:(.*))")), _compiled(row["form"])) for row in _DATA["mentioned"]
 ]
 """(kind of name, in what, the form of one)."""
-NOBODYS: Final = {kind: re.compile(_filled(form), re.ASCII) for kind, form in _DATA["nobodys"].items()}
+NOBODYS: Final = {kind: _compiled(form) for kind, form in _DATA["nobodys"].items()}
 """What names nobody, by the kind of name; of the others `name`."""
 KEPT: Final = {name: frozenset(fields.split()) for name, fields in _DATA["kept"].items()}
 """Fields of findings and of figures whose values stay."""
-
-QUAD: Final = re.compile(_PARTS["quads"])
-SCHEME: Final = re.compile(rf"{_PARTS['schemes']}|[A-Za-z]:?")
-HEX: Final = re.compile(r"[0-9A-Fa-f]{8,}")
-WORD: Final = re.compile(_DATA["words"]["word"]["form"])
-"""Where a name may begin: a word of ASCII, or a single letter of a script that has no blanks."""
-_ESCAPE: Final = re.compile(_filled(_DATA["escape"]), re.ASCII)
+PATTERNS: Final = {name: _compiled(form) for name, form in _DATA["patterns"].items()}
+WORD: Final = PATTERNS["word"]
 
 
 def opened(text: str, known: Container[str] = ()) -> tuple[str, dict[str, str]]:
@@ -96,4 +90,4 @@ def opened(text: str, known: Container[str] = ()) -> tuple[str, dict[str, str]]:
             return '\\"' if char == '"' else char
         return signs.setdefault(hit[0], chr(0xF0000 + len(signs)))
 
-    return _ESCAPE.sub(read, text), signs
+    return PATTERNS["escape"].sub(read, text), signs

@@ -16,9 +16,6 @@ _LINES: Final = data.text("redaction/ordinary.txt").splitlines()
 WORDS: Final = frozenset(word for line in _LINES if not line.startswith("#") for word in line.split())
 """In lower case; a word counts in any case."""
 
-PUBLIC: Final = ("https://rocketmq.apache.org", "https://github.com/apache/", "https://spark.apache.org")
-"""Addresses of the web that anybody's page may hold."""
-
 
 def is_ordinary(name: str) -> bool:
     """Return whether it is an ordinary word (`order`, `Order`); `order-group` and `orderTopic` are names."""
@@ -42,21 +39,15 @@ def is_ambiguous(name: str) -> bool:
     return len(name) < SHORT or number or DATED.fullmatch(name) is not None or is_ordinary(name)
 
 
-# upstream of the groups: common/MixAll, broker/subscription/SubscriptionGroupManager; of the folders and files:
-# store/config/StorePathConfigHelper, distribution/conf (logback files, broker.conf), common/constant/LoggerName.
+# What each holds is said there.
 _LISTS: Final = {row: words.split() for row, words in data.read("redaction/stock_names.yaml", dict[str, str]).items()}
-_NAMES: Final = frozenset({
-    names.SCHEDULE_GROUP, names.INNER_PRODUCER_GROUP, names.ADMIN_GROUP, *_LISTS["groups"], names.DEFAULT_CLUSTER,
-    names.DEFAULT_REGION, "broker-a", names.RETRY_PREFIX, names.DLQ_PREFIX, "localhost", "localhost.localdomain",
-    "jmenv.tbsite.net",
-})  # fmt: skip
-
+_NAMES: Final = frozenset(_LISTS["names"]) | {
+    names.SCHEDULE_GROUP, names.INNER_PRODUCER_GROUP, names.ADMIN_GROUP, names.DEFAULT_CLUSTER, names.DEFAULT_REGION,
+    names.RETRY_PREFIX, names.DLQ_PREFIX,
+}  # fmt: skip
 FOLDERS: Final = frozenset(_LISTS["words"]) | names.SYSTEM_TOPICS | {names.DISCARD_TOPIC_IN_LOGS, "RETRY", "DLQ", "LMQ"}
-"""Names of folders and files, or parts of them, that are in any store, log folder or collection of outputs."""
 LABELS: Final = frozenset(_LISTS["labels"])
-"""First parts of package names, system properties and domains that are no one's own."""
 VENDORS: Final = tuple(_LISTS["vendors"])
-"""Beginnings of packages and system properties that anybody's logs hold."""
 EXTENSIONS: Final = frozenset(_LISTS["extensions"])
 
 

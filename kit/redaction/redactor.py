@@ -27,7 +27,7 @@ import pandas as pd
 from kit.inventory.model import MAX_TEXT
 from kit.redaction import forms as rf
 from kit.redaction import ordinary
-from kit.redaction.ordinary import PUBLIC, SHORT, is_ambiguous, is_ordinary
+from kit.redaction.ordinary import SHORT, is_ambiguous, is_ordinary
 from kit.rocketmq import names as own
 from kit.rocketmq.ids import IN_TEXT, Address
 
@@ -35,15 +35,9 @@ HOMES: Final = ("home", "Users", "user")
 """Folders whose entries are people."""
 GONE: Final = "[redacted]"
 _NO_VALUE: Final = ("", "true", "false", "null")
-_QUOTED: Final = re.compile(r"""^(\\?["']?).*?(\\?["'])?$""", re.DOTALL)
 _STOCK: Final = frozenset(part for word in ordinary.FOLDERS for part in rf.WORD.findall(word))
 """Words of which RocketMQ's own names of files and folders are made."""
-_BELOW: Final = re.compile(r"(?:[/\\][\w.%+~@$!#-]+)*")
-"""What goes on behind a known path of a machine."""
 _TAIL: Final = re.compile(rf"(?:\.(?:{'|'.join(sorted(ordinary.EXTENSIONS))}|[0-9]+))*\Z")
-_OF_WORD: Final = r"""[^\s"'()<>\[\]{},;=:，。、：]"""
-_CUT_WORD: Final = re.compile(rf"(?<!{_OF_WORD}){_OF_WORD}{{4,}}(?=…)")
-"""From where a word begins only: from each of its letters, a long text without blanks would be gone through again."""
 
 
 def mapped(value: Any, new: Callable[[str, str | None], str], field: str | None = None, *, keys: bool = True) -> Any:
@@ -90,15 +84,15 @@ class Redactor:
         self.is_pseudonym = self._pseudonyms.given.__contains__
         self._replacements: dict[str, Callable[[str], str | None]] = {
             "redacted": lambda original: GONE,
-            "quoted": lambda original: _QUOTED.sub(lambda hit: f"{hit[1]}{GONE}{hit[2] or ''}", original, count=1),
+            "quoted": lambda original: rf.PATTERNS["quoted"].sub(rf"\1{GONE}\2", original, count=1),
             "value": lambda original: original if self.is_pseudonym(original) else self.pseudonym(original, "value"),
             "address": self._pseudonyms.address_text,
             "mac": self._pseudonyms.mac,
             "mail": lambda original: self.pseudonym(original, "client"),
-            "web": lambda original: original if original.startswith(PUBLIC) else self.path(original),
+            "web": self.path,
             "properties": self._properties,
             "dotted": self._dotted,
-            "key": lambda original: None if rf.QUAD.search(original) else self._key(original),
+            "key": lambda original: None if rf.PATTERNS["quad"].search(original) else self._key(original),
             "word": self._pseudonyms.word,
             "packed": self._packed,
             "itself": lambda original: original,
@@ -153,7 +147,7 @@ class Redactor:
                 return self.names[text]
         # Of a word only the beginning is left, perhaps of a name, an address or an id.
         cut = text if "…" in text or len(text) != MAX_TEXT else text + "…"
-        whole = _CUT_WORD.sub(lambda hit: hit[0] if is_ordinary(hit[0]) or hit[0].isdigit() else "", cut)
+        whole = rf.PATTERNS["cut"].sub(lambda hit: hit[0] if is_ordinary(hit[0]) or hit[0].isdigit() else "", cut)
         plain, signs = rf.opened(whole, self._shapes)
         new = self._joined(plain, rf.ANY)
         for spelled, sign in signs.items():
@@ -210,7 +204,7 @@ class Redactor:
                 is_alone = text[max(begin - 1, 0) : begin] in " \t\"'[(" and text[end : end + 1] in " \t\"'])|,"
                 is_number = name.isdigit() and len(name) >= 5 and is_alone
                 if expected or is_number or not is_ambiguous(name):
-                    more = _BELOW.match(text, end)[0] if name.startswith("/") else ""  # type: ignore[index]
+                    more = rf.PATTERNS["below"].match(text, end)[0] if name.startswith("/") else ""  # type: ignore[index]
                     return begin, end + len(more), self.names[name] + self.path(more)
         return None
 
@@ -262,11 +256,11 @@ class Redactor:
             part if n % 2 else self._segment(part, whole, n >= 2 and parts[n - 2] in HOMES)
             for n, part in enumerate(parts)
         ]
-        return "".join(part for part in replaced if not part.startswith("?"))
+        return "".join(replaced)
 
     def _segment(self, part: str, whole: bool, home: bool) -> str:
         """Return one part of a path; only in a `whole` one may short names be people's and hosts'."""
-        stays = part.isdigit() or part in ordinary.FOLDERS or (whole and rf.SCHEME.fullmatch(part))
+        stays = part.isdigit() or part in ordinary.FOLDERS or (whole and rf.PATTERNS["scheme"].fullmatch(part))
         if (stays and not home) or not part.strip(".~!") or (len(part) < SHORT and not whole):
             return part
         pieces = list(self._pieces(part, rf.PLAIN))
@@ -278,8 +272,11 @@ class Redactor:
 
 
 def _parts(path: str) -> list[str]:
-    """Return the parts of a path and, every second, what is between; where slashes part, a backslash is of a name."""
-    return re.split(r"(:/+|/|\?.*$)" if "/" in path and "://" not in path else r"(:/+|[/\\]|\?.*$)", path)
+    """Return the parts of a path and, every second, what is between; where slashes part, a backslash is of a name.
+
+    What an address of the web asks for is left out.
+    """
+    return re.split(r"(:/+|/)" if "/" in path and "://" not in path else r"(:/+|[/\\])", path.partition("?")[0])
 
 
 def _stem(part: str) -> tuple[str, str]:
@@ -310,11 +307,6 @@ def host(text: str) -> tuple[Address | None, str]:
     return None, ""
 
 
-def says_nothing(ip: Address) -> bool:
-    """Return whether every host has this address: loopback, unspecified, broadcast and netmasks."""
-    return ip.is_loopback or ip.is_unspecified or (ip.version == 4 and ip.packed[0] == 255)
-
-
 class Pseudonyms:
     """The pseudonyms of one report. Without the salt nobody can find a name by trying.
 
@@ -323,14 +315,14 @@ class Pseudonyms:
 
     def __init__(self, salt: bytes, names: Iterable[str], addresses: Iterable[Address]) -> None:
         self._salt = salt
-        known = sorted({ip for ip in addresses if not says_nothing(ip)}, key=lambda ip: (ip.version, ip))
+        known = sorted(set(addresses), key=lambda ip: (ip.version, ip))
         self._originals: set[Any] = {*names, *known}
         self._by_original: dict[Any, Any] = {}
         self.given: set[Any] = set()
         for ip in known:
             self.address(ip)
-        self._hex = {ip.packed.hex().upper() for ip in known}
-        self._decimal = {str(int(ip)): ip for ip in known if ip.version == 4}
+        self._hex = {ip.packed.hex().upper() for ip in self._by_original}
+        self._decimal = {str(int(ip)): ip for ip in self._by_original if ip.version == 4}
 
     def _of(self, original: Any, create: Callable[[int], Any]) -> Any:
         """Return the pseudonym of an original; on first use the first that `create` returns and nothing has."""
@@ -364,8 +356,8 @@ class Pseudonyms:
     # --- addresses ----------------------------------------------------------------------------------------------------
 
     def address(self, ip: Address) -> Address:
-        """Return the pseudonym of an address; those that say nothing, and pseudonyms, stay."""
-        if says_nothing(ip) or ip in self.given:
+        """Return the pseudonym of an address; what every host has (netmasks too) and pseudonyms stay."""
+        if ip.is_loopback or ip.is_unspecified or (ip.version == 4 and ip.packed[0] == 255) or ip in self.given:
             return ip
         space = SPACES[ip.version]
         new: Address = self._of(ip, lambda n: space[self._number("address", str(ip), n) % space.num_addresses])
@@ -385,7 +377,7 @@ class Pseudonyms:
         """Return a word with the addresses in it replaced, a known one also as one number; None without any."""
         if ip := self._decimal.get(word):
             return str(int(self.address(ip)))
-        new = rf.HEX.sub(lambda run: self.hex_run(run.group()), word)
+        new = rf.PATTERNS["hex"].sub(lambda run: self.hex_run(run.group()), word)
         return None if new == word else new
 
     def mac(self, text: str) -> str:

@@ -4,7 +4,7 @@ import datetime as dt
 import ipaddress
 import secrets
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,8 +22,7 @@ from kit.evidence import disk
 from kit.evidence import workspace as ws
 from kit.i18n import Lang, labels, on_clock
 from kit.redaction import leaks, ordinary
-from kit.redaction.forms import MENTIONED, NOBODYS, QUAD, WORD, opened
-from kit.redaction.ordinary import is_ambiguous, is_ordinary
+from kit.redaction.forms import MENTIONED, NOBODYS, PATTERNS, WORD, opened
 from kit.redaction.redactor import GONE, Redactor, host, mapped
 from kit.report import build, notebooks, write
 from kit.report.notebook_format import nbformat
@@ -184,18 +183,20 @@ def _plain(value: str, kind: str) -> Iterator[tuple[str, str]]:
     """Yield what is replaced of a value: the group behind a prefix, each key of several, nothing of RocketMQ's."""
     text = value.strip()
     if kind == "key":
-        yield from ((key, kind) for key in text.split() if not (IN_TEXT.fullmatch(key) or QUAD.fullmatch(key)))
+        yield from (
+            (key, kind) for key in text.split() if not (IN_TEXT.fullmatch(key) or PATTERNS["quad"].fullmatch(key))
+        )
     elif kind == "address":
         yield (text if host(text)[0] else text.rpartition(":")[0].strip("[]/")), kind
     elif kind == "cell":
-        if not (NOBODYS["cell"].fullmatch(text) or is_ambiguous(text) or text.startswith(ordinary.VENDORS)):
+        if not (NOBODYS["cell"].fullmatch(text) or ordinary.is_ambiguous(text) or text.startswith(ordinary.VENDORS)):
             yield from _plain(text, "value")
     else:
         for prefix in (names.RETRY_PREFIX, names.DLQ_PREFIX, names.LMQ_PREFIX):
             if text.startswith(prefix):
                 text, kind = text.removeprefix(prefix), "group"
         if kind == "client":
-            text = text.partition("@")[2].partition("#")[0] if QUAD.match(text) else text
+            text = text.partition("@")[2].partition("#")[0] if PATTERNS["quad"].match(text) else text
         if not (NOBODYS.get(kind, NOBODYS["name"]).fullmatch(text) or ordinary.is_stock(text)):
             yield text, kind
 
@@ -210,9 +211,8 @@ _ADDRESSES: Final[dict[str, Callable[[str], Any]]] = {
 """How a text of a kind spells an address."""
 
 
-def mentioned(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+def mentioned(texts: Collection[str]) -> Iterator[tuple[str, str]]:
     """Yield (name, kind) of the names that texts show by the words before them, or by their form."""
-    texts = list(texts)
     for kind, within, form in MENTIONED:
         parts = (part[1] for text in texts for part in within.finditer(text))
         for name in (hit[hit.lastindex or 0] for part in parts for hit in form.finditer(part)):
@@ -223,5 +223,5 @@ def mentioned(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
             name = name.strip("|.@#-")
             is_file = name.startswith(ordinary.VENDORS) or name.rpartition(".")[2] in ordinary.EXTENSIONS
             is_known = kind == "host" and (is_file or name in ordinary.FOLDERS)
-            if name and not (is_known or is_ordinary(name)):
+            if name and not (is_known or ordinary.is_ordinary(name)):
                 yield name, kind
