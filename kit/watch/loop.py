@@ -30,7 +30,6 @@ from kit.watch.following import STORES, Place
 
 STEP: Final = 8 << 20
 """Most bytes of logs, and of stores, that one step reads: a burst of any size takes no more memory than that."""
-WANTED: Final = Wanted(RECORD_COLUMNS)
 NEAR: Final = 0.85
 """Disk usage from which a broker deletes files early (diskSpaceCleanForciblyRatio); at 0.90 it refuses messages."""
 
@@ -128,7 +127,7 @@ def new_rows(root: Path, place: Place, options: Options) -> Iterator[pa.RecordBa
     path = following.locate(root, place)
     if place.kind in STORES:
         file = File(place.name, path, place.at, place.at, place.base, place.entry_head)
-        return segments.messages(file, place.begin, place.at, WANTED)
+        return segments.messages(file, place.begin, place.at, Wanted(RECORD_COLUMNS))
     piece = Piece(
         place.name, path, place.begin, place.at, source=place.source,
         encoding=place.encoding, seconds_twice=place.seconds_twice, line=place.first,

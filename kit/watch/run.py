@@ -5,7 +5,6 @@ one watch uses it at a time.
 """
 
 import contextlib
-import datetime as dt
 import hashlib
 import itertools
 import os
@@ -66,11 +65,10 @@ def load(folder: Path, complain: Callable[[str], None] = lambda text: None, lang
         for place in state.places.values():  # of what grew since that process only the last change is known
             place.size = 0
         return state
-    except FileNotFoundError:
-        return WatchState()
     except (OSError, msgspec.MsgspecError) as error:
-        complain(TEXTS["damaged"].say(path=str(path), why=printable(str(error))[:200]).render(lang))
-        return WatchState()
+        if not isinstance(error, FileNotFoundError):
+            complain(TEXTS["damaged"].say(path=str(path), why=printable(str(error))[:200]).render(lang))
+    return WatchState()
 
 
 def save(folder: Path, state: WatchState, *, durable: bool) -> None:
@@ -166,10 +164,9 @@ def line(watch: Watch, lang: Lang) -> str:
         "skipped": sum(place.skipped for place in watch.state.places.values()),
         "open": len(watch.state.episodes.open),
     }
-    moment = dt.datetime.fromtimestamp(watch.clock(), dt.UTC).strftime("%H:%M:%S")
     parts = [f"{name} {n:,}" for name, n in seen.most_common(COMMONEST)]
     parts += [f"{VIEW[name].in_(lang)} {n:,}" for name, n in counts.items() if n or name == "open"]
-    return f"{moment} " + " · ".join(parts)
+    return time.strftime("%H:%M:%S ", time.gmtime(watch.clock())) + " · ".join(parts)
 
 
 def showing(watch: Watch, lang: Lang) -> Callable[[list[dict[str, Any]]], None]:
