@@ -59,7 +59,7 @@ PLAIN: Final = after(list(_DATA["contexts"])[-1])
 WORDS: Final = after(_ORDER[-2])
 
 FIELDS: Final = {name: re.compile(form) for name, form in _DATA["fields"].items()}
-"""The columns that hold keys, names and positions."""
+"""The columns that hold keys, names, parts of names and positions."""
 MENTIONED: Final = [
     (row["kind"], _compiled(row.get("within", "(?s:(.*))")), _compiled(row["form"])) for row in _DATA["mentioned"]
 ]

@@ -11,6 +11,7 @@ import csv
 import html
 import io
 import ipaddress
+import itertools
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -52,10 +53,6 @@ class Originals:
         numbers = (int(ip) for ip in self.addresses if ip.version == 4)
         return AhoCorasick([*self.names, *map(str, [*self.addresses, *numbers])])
 
-    @cached_property
-    def hexed(self) -> frozenset[str]:
-        return frozenset(ip.packed.hex() for ip in self.addresses)
-
     def are_in(self, text: str) -> bool:
         """Return whether an original stands alone in a text: no word goes on at either side."""
         found = self._search.find_matches_as_indexes(text, overlapping=True)
@@ -67,7 +64,8 @@ def of(case: Case, files: Iterable[Path], more: Iterable[str], own: Callable[[st
     words = {token for path in files for text in texts(path) for token in TOKEN.findall(text)}
     names: set[str] = set()
     addresses: set[Address] = set()
-    for value in (*more, *_values(case)):
+    rows = (row for query in _DATA["originals"] for row in case.sql(f"select distinct {query}").toLocalIterator())
+    for value in itertools.chain(more, (row[0] for row in rows if row[0])):
         for part in {value, *value.split(), value.rpartition("%")[2]}:
             bare = part.strip(" \t\"'/[]")
             token = TOKEN.search(bare)
@@ -87,11 +85,6 @@ def _address(text: str) -> Address | None:
         with contextlib.suppress(ValueError):
             return ipaddress.ip_address(candidate)
     return None
-
-
-def _values(case: Case) -> Iterator[str]:
-    for query in _DATA["originals"]:
-        yield from (row[0] for row in case.sql(f"select distinct {query}").toLocalIterator() if row[0])
 
 
 # --- reading a file as its readers do ---------------------------------------------------------------------------------
@@ -162,7 +155,8 @@ def leak(text: str, originals: Originals) -> str | None:
                 ip = _address(shown.replace("-", "."))
                 is_own = ip is None or _is_nobodys(ip)
             elif form == "hex":
-                is_own = originals.hexed.isdisjoint({shown.lower(), shown[:8].lower()})
+                spelled = (ipaddress.ip_address(bytes.fromhex(part)) for part in (shown, shown[:8]))
+                is_own = originals.addresses.isdisjoint(spelled)
             else:
                 # A name that goes on, as `key-1x2y-retry` does, is the pseudonym and what was behind it.
                 is_own = any(originals.own(shown[: end + 1]) for end in range(len(shown)))

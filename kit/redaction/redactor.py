@@ -3,9 +3,6 @@
 A `Redactor` knows the names of one evidence set (gathered by `report.redactor_of`) and finds them at word boundaries;
 addresses, ids, bodies, paths and whatever is where a key is it knows by their form. A pseudonym is as long as its
 original: lengths of names are evidence.
-
-An IPv4 address, in any form, becomes one of 100.64.0.0/10, an IPv6 address one of 2001:db8::/32, a MAC address one that
-is locally administered: none of them is a real one. Ports, process ids, offsets, times and counters of an id stay.
 """
 
 import base64
@@ -17,13 +14,13 @@ import ipaddress
 import itertools
 import random
 import re
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 
+from kit.data import grouped
 from kit.inventory.model import MAX_TEXT
 from kit.redaction import forms as rf
 from kit.redaction import ordinary
@@ -79,9 +76,8 @@ class Redactor:
         something else (`ordinary.is_ambiguous`) are replaced only where a name is expected.
         """
         kinds = dict(sorted((names or {}).items()))
-        known = [ip for text, kind in kinds.items() if kind == "address" and (ip := host(text)[0])]
-        self._pseudonyms = Pseudonyms(salt, kinds, known)
-        self.is_pseudonym = self._pseudonyms.given.__contains__
+        self._pseudonyms = Pseudonyms(salt, kinds)
+        self.pseudonym, self.is_pseudonym = self._pseudonyms.name, self._pseudonyms.given.__contains__
         self._replacements: dict[str, Callable[[str], str | None]] = {
             "redacted": lambda original: GONE,
             "quoted": lambda original: rf.PATTERNS["quoted"].sub(rf"\1{GONE}\2", original, count=1),
@@ -108,30 +104,21 @@ class Redactor:
             parts = zip(_parts(path)[::2], _parts(new)[::2], strict=False)
             for old, its in ((path, new), *((_stem(old)[0], _stem(its)[0]) for old, its in parts)):
                 if old != its and len(old) > SHORT:
-                    self.names.setdefault(old, its)
+                    self.names[old] = self._pseudonyms.by_original.setdefault(old, its)
         self._index()
         self.text = functools.cache(self._replaced)
         """Returns a text with all originals replaced. `field`: its column or JSON field if it is a whole cell."""
 
-    def pseudonym(self, original: str, kind: str = "key") -> str:
-        """Return the pseudonym of a name, or of what turns out to be one."""
-        return self.names.get(original) or self._pseudonyms.name(original, kind)
-
     def _index(self) -> None:
         """Enter each name under its first word."""
-        shapes = defaultdict(set)
-        for name in self.names.keys() - self._cells:
-            if word := rf.WORD.search(name):
-                shapes[word.group()].add((-len(name), word.start()))
-        self._shapes = {word: sorted(each) for word, each in shapes.items()}
+        found = ((rf.WORD.search(name), -len(name)) for name in self.names.keys() - self._cells)
+        shapes = grouped((word.group(), (size, word.start())) for word, size in found if word)
+        self._shapes = {word: sorted(set(each)) for word, each in shapes.items()}
 
-    def value(self, value: Any) -> Any:
-        """Return anything JSON-like or a frame with its texts replaced, in the same shape."""
-        return mapped(value, lambda text, its: text if its in rf.KEPT["findings"] else self.text(text, its))
-
-    def figure(self, figure: Any) -> Any:
-        """Return a figure with its texts replaced; the names of its fields are plotly's."""
-        return mapped(figure, lambda text, its: text if its in rf.KEPT["figure"] else self.text(text), keys=False)
+    def value(self, value: Any, *, is_figure: bool = False) -> Any:
+        """Return anything JSON-like or a frame with its texts replaced; the names of a figure's fields are plotly's."""
+        kept = rf.KEPT["figure" if is_figure else "findings"]
+        return mapped(value, lambda text, its: text if its in kept else self.text(text, its), keys=not is_figure)
 
     # --- texts --------------------------------------------------------------------------------------------------------
 
@@ -141,6 +128,8 @@ class Redactor:
         if field is not None:
             if rf.FIELDS["position"].search(field) and text.isdigit():
                 return text
+            if rf.FIELDS["part"].search(field):
+                return re.sub("[^ ;]+", lambda part: self.pseudonym(part.group(), "value"), text)
             if rf.FIELDS["key"].search(field):
                 return re.sub(r"\S+", lambda token: self._key(token.group()), text)
             if rf.FIELDS["name"].search(field) and text in self.names:
@@ -212,13 +201,10 @@ class Redactor:
 
     def _key(self, token: str) -> str:
         """Return the replacement of a token where a key is expected: ids stay ids, harmless words stay."""
-        if token in self.names:
-            return self.names[token]
-        if IN_TEXT.fullmatch(token):
+        if token not in self.names and IN_TEXT.fullmatch(token):
             return self._pseudonyms.hex_run(token)
-        if token in _NO_VALUE or is_ordinary(token) or not rf.WORD.search(token):
-            return token
-        return self.pseudonym(token, "key")
+        stays = token in _NO_VALUE or is_ordinary(token) or not rf.WORD.search(token)
+        return token if stays and token not in self.names else self.pseudonym(token, "key")
 
     def _properties(self, text: str) -> str:
         """Return printed properties: RocketMQ's keep their values but for keys and names, a user's get pseudonyms."""
@@ -252,11 +238,10 @@ class Redactor:
         """Return a path or address of the web with every part replaced that is not RocketMQ's own."""
         whole = re.match(r"[/\\~]|[A-Za-z]+:", text) is not None
         parts = _parts(text)
-        replaced = [
+        return "".join(
             part if n % 2 else self._segment(part, whole, n >= 2 and parts[n - 2] in HOMES)
             for n, part in enumerate(parts)
-        ]
-        return "".join(replaced)
+        )
 
     def _segment(self, part: str, whole: bool, home: bool) -> str:
         """Return one part of a path; only in a `whole` one may short names be people's and hosts'."""
@@ -287,10 +272,8 @@ def _stem(part: str) -> tuple[str, str]:
 
 # --- pseudonyms -------------------------------------------------------------------------------------------------------
 
-SPACES: Final[dict[int, Any]] = {
-    4: ipaddress.IPv4Network("100.64.0.0/10"), 6: ipaddress.IPv6Network("2001:db8::/32")
-}  # fmt: skip
-"""By the version of an address: its pseudonyms."""
+SPACES: Final[dict[int, Any]] = {4: ipaddress.ip_network("100.64.0.0/10"), 6: ipaddress.ip_network("2001:db8::/32")}
+"""By the version of an address: its pseudonyms. None is a real one."""
 _ALPHABET: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
@@ -300,7 +283,7 @@ def host(text: str) -> tuple[Address | None, str]:
     Leading zeros are read as decimal; between the numbers there may be dashes or underscores, as in names of hosts.
     """
     bare, _, port = text.rpartition(":")
-    for address, behind in [(text, ""), *([(bare, f":{port}")] if ":" in bare and port.isdigit() else ())]:
+    for address, behind in [(text, ""), *([(bare.strip("[]/"), f":{port}")] if port.isdigit() else ())]:
         numbers = re.fullmatch(r"(\d+)[._-](\d+)[._-](\d+)[._-](\d+)", address)
         with contextlib.suppress(ValueError):
             return ipaddress.ip_address(".".join(str(int(n)) for n in numbers.groups()) if numbers else address), behind
@@ -310,36 +293,34 @@ def host(text: str) -> tuple[Address | None, str]:
 class Pseudonyms:
     """The pseudonyms of one report. Without the salt nobody can find a name by trying.
 
-    `names`, `addresses`: originals, none of which is ever given out as a pseudonym.
+    `kinds`: originals, names and addresses, none of which is ever given out as a pseudonym.
     """
 
-    def __init__(self, salt: bytes, names: Iterable[str], addresses: Iterable[Address]) -> None:
+    def __init__(self, salt: bytes, kinds: Mapping[str, str]) -> None:
         self._salt = salt
-        known = sorted(set(addresses), key=lambda ip: (ip.version, ip))
-        self._originals: set[Any] = {*names, *known}
-        self._by_original: dict[Any, Any] = {}
+        addresses = {ip for text, kind in kinds.items() if kind == "address" and (ip := host(text)[0])}
+        self._originals: set[Any] = {*kinds, *addresses}
+        self.by_original: dict[Any, Any] = {}
         self.given: set[Any] = set()
-        for ip in known:
+        for ip in sorted(addresses, key=lambda ip: (ip.version, ip)):
             self.address(ip)
-        self._hex = {ip.packed.hex().upper() for ip in self._by_original}
-        self._decimal = {str(int(ip)): ip for ip in self._by_original if ip.version == 4}
+        self._hex = {ip.packed.hex().upper() for ip in self.by_original}
+        self._decimal = {str(int(ip)): ip for ip in self.by_original if ip.version == 4}
 
     def _of(self, original: Any, create: Callable[[int], Any]) -> Any:
         """Return the pseudonym of an original; on first use the first that `create` returns and nothing has."""
-        if original not in self._by_original:
+        if original not in self.by_original:
             self._originals.add(original)
             attempts = map(create, itertools.count())
             new = next(each for each in attempts if each not in self.given and each not in self._originals)
-            self._by_original[original] = new
+            self.by_original[original] = new
             self.given.add(new)
-        return self._by_original[original]
+        return self.by_original[original]
 
     def _number(self, kind: str, text: str, attempt: int = 0) -> int:
         """Return 256 bits that depend only on the salt and the text."""
         message = f"{kind}\0{attempt}\0{text}".encode("utf-8", "surrogatepass")
         return int.from_bytes(hmac.digest(self._salt, message, hashlib.sha256), "big")
-
-    # --- names --------------------------------------------------------------------------------------------------------
 
     def name(self, name: str, kind: str = "key") -> str:
         """Return the pseudonym of a name: as long from four characters on, beginning with its kind if possible."""
@@ -352,8 +333,6 @@ class Pseudonyms:
             return stem + "".join(chosen.choices("123456789" if is_number else _ALPHABET, k=size - len(stem)))
 
         return str(self._of(name, create))
-
-    # --- addresses ----------------------------------------------------------------------------------------------------
 
     def address(self, ip: Address) -> Address:
         """Return the pseudonym of an address; what every host has (netmasks too) and pseudonyms stay."""

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import ipaddress
+import itertools
 import secrets
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -87,9 +88,7 @@ def run(case: Case, out: Path, *, cause: str = "auto") -> Path:
 
 
 def notebook(redactor: Redactor, book: nbformat.NotebookNode, parameters: Mapping[str, Any], lang: Lang) -> None:
-    """Replace originals in an executed notebook, in place; HTML is drawn anew from tables and figures: of a chart the
-    output behind it is its table.
-    """
+    """Replace originals in a notebook, in place; HTML is drawn anew: the output behind a chart shows its table."""
     notebooks.settle(book, redactor.value(parameters))
     for cell in book.cells:
         chart: dict[str, Any] = {}
@@ -101,7 +100,7 @@ def notebook(redactor: Redactor, book: nbformat.NotebookNode, parameters: Mappin
                 continue
             data.pop("text/html", None)
             for mime in data:
-                data[mime] = redactor.figure(data[mime]) if mime == PLOTLY_MIME else redactor.value(data[mime])
+                data[mime] = redactor.value(data[mime], is_figure=mime == PLOTLY_MIME)
             if TABLE in data:
                 data.update({"text/html": drawn(data[TABLE]), "text/plain": spelled(data[TABLE])})
             elif PLOTLY_MIME in data and CHART in data:
@@ -117,9 +116,7 @@ def notebook(redactor: Redactor, book: nbformat.NotebookNode, parameters: Mappin
 SALT: Final = "redact-salt"
 """File of the workspace that holds the salt, in hex: whoever keeps it gets the same pseudonyms again."""
 LONGEST: Final = 400
-LONG: Final = 60
-"""Characters from which a topic or group may consist of parts that are shown."""
-LISTED: Final = "; "
+"""Most characters of a name."""
 
 _WHERE: Final = data.read("redaction/names.yaml", list[tuple[str, str]])
 """(kind of name, what is selected)."""
@@ -133,20 +130,13 @@ def redactor_of(case: Case, shown: Iterable[Any], paths: Iterable[str]) -> Redac
     texts = whole.keys() | {opened(text)[0] for text in whole}
     words = {word for text in texts for word in WORD.findall(text)}
     kinds: dict[str, str] = {}
-    for value, kind in (*_tables(case), *mentioned(texts)):
-        for name, its in _plain(str(value), kind):
-            word = WORD.search(name)
-            if its == "address" or ((not word or word.group() in words) and len(name) <= LONGEST):
-                kinds.setdefault(name, its)
+    for name, kind in itertools.chain(_tables(case), mentioned(texts)):
+        word = WORD.search(name)
+        if kind == "address" or ((not word or word.group() in words) and len(name) <= LONGEST):
+            kinds.setdefault(name, kind)
     files, inventory = {*paths, *case.unzoned.not_recognised}, case.unzoned
     files |= {item.file for item in (*inventory.items, *inventory.archives)} | {r.file for r in inventory.refused}
     redactor = Redactor(salt(case.workspace), kinds, exact=files)
-    long = [name for name, kind in kinds.items() if kind in ("topic", "group") and len(name) > LONG]
-    for text in sorted(text for text in texts if text.count(LISTED) > 1):
-        # A list of what a long name consists of says the name.
-        pieces = text.split(LISTED)
-        if any(all(piece in name for piece in pieces) for name in long):
-            redactor.exact[text] = LISTED.join(redactor.pseudonym(piece, "value") for piece in pieces)
     # Lines of business tables and ledgers are left out, their place remains.
     for item in case.unzoned.of_kind("rows", "sends"):
         if item.has_lines:
@@ -164,19 +154,16 @@ def salt(workspace: ws.Workspace) -> bytes:
         return path.read_text(encoding="utf-8").strip().encode()
 
 
-# --- what the tables hold ---------------------------------------------------------------------------------------------
-
-
 def _tables(case: Case) -> Iterator[tuple[str, str]]:
-    """Yield the values that the tables of a case hold, by kind: a hundred million keys are never held at once."""
+    """Yield (name, kind) of the names that the tables of a case hold: a hundred million keys are never held at once."""
     own = ", ".join(f"'{name}'" for name in sorted(names.PROPERTIES))
     for kind, query in _WHERE:
         rows = case.sql(f"select distinct {query.format(properties=AS_MAP, own=own, printed=PRINTED)}")
-        yield from ((row[0], kind) for row in rows.toLocalIterator() if row[0])
+        yield from (each for row in rows.toLocalIterator() if row[0] for each in _plain(str(row[0]), kind))
     for item in case.unzoned.of_kind("rows", "sends"):
         for column in item.detail.get("other_keys") or ():
             rows = case.sql(f"select distinct try_element_at(cells, :column) from all_{item.kind}", column=column)
-            yield from ((row[0], "key") for row in rows.toLocalIterator() if row[0])
+            yield from (each for row in rows.toLocalIterator() if row[0] for each in _plain(str(row[0]), "key"))
 
 
 def _plain(value: str, kind: str) -> Iterator[tuple[str, str]]:
@@ -186,22 +173,20 @@ def _plain(value: str, kind: str) -> Iterator[tuple[str, str]]:
         yield from (
             (key, kind) for key in text.split() if not (IN_TEXT.fullmatch(key) or PATTERNS["quad"].fullmatch(key))
         )
-    elif kind == "address":
-        yield (text if host(text)[0] else text.rpartition(":")[0].strip("[]/")), kind
+    elif kind in _ADDRESSES:
+        if ip := _ADDRESSES[kind](text):
+            yield str(ip), "address"
     elif kind == "cell":
         if not (NOBODYS["cell"].fullmatch(text) or ordinary.is_ambiguous(text) or text.startswith(ordinary.VENDORS)):
             yield from _plain(text, "value")
     else:
-        for prefix in (names.RETRY_PREFIX, names.DLQ_PREFIX, names.LMQ_PREFIX):
-            if text.startswith(prefix):
-                text, kind = text.removeprefix(prefix), "group"
+        text, prefixed = PATTERNS["prefix"].subn("", text)
+        kind = "group" if prefixed else kind
         if kind == "client":
             text = text.partition("@")[2].partition("#")[0] if PATTERNS["quad"].match(text) else text
         if not (NOBODYS.get(kind, NOBODYS["name"]).fullmatch(text) or ordinary.is_stock(text)):
             yield text, kind
 
-
-# --- what only the shown texts tell -----------------------------------------------------------------------------------
 
 _ADDRESSES: Final[dict[str, Callable[[str], Any]]] = {
     "address": lambda text: host(text)[0],
@@ -215,13 +200,7 @@ def mentioned(texts: Collection[str]) -> Iterator[tuple[str, str]]:
     """Yield (name, kind) of the names that texts show by the words before them, or by their form."""
     for kind, within, form in MENTIONED:
         parts = (part[1] for text in texts for part in within.finditer(text))
-        for name in (hit[hit.lastindex or 0] for part in parts for hit in form.finditer(part)):
-            if kind in _ADDRESSES:
-                if ip := _ADDRESSES[kind](name):
-                    yield str(ip), "address"
-                continue
-            name = name.strip("|.@#-")
+        for name in (hit[hit.lastindex or 0].strip("|.@#-") for part in parts for hit in form.finditer(part)):
             is_file = name.startswith(ordinary.VENDORS) or name.rpartition(".")[2] in ordinary.EXTENSIONS
-            is_known = kind == "host" and (is_file or name in ordinary.FOLDERS)
-            if name and not (is_known or ordinary.is_ordinary(name)):
-                yield name, kind
+            if not (ordinary.is_ordinary(name) or (kind == "host" and (is_file or name in ordinary.FOLDERS))):
+                yield from _plain(name, kind)
