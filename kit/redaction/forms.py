@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Container
-from functools import cache, reduce
+from functools import cache
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -26,9 +26,8 @@ _DATA: Final = data.read("redaction/forms.yaml", dict[str, Any])
 _PARTS: Final[dict[str, str]] = _DATA["parts"]
 LEVELS: Final = 6
 """Objects in objects that are told apart."""
-_PARTS["nested"] = reduce(
-    lambda inner, _: _PARTS["nested"].replace("<nested>", inner), range(LEVELS - 1), "<innermost>"
-)
+_BEGIN, _END = ((LEVELS - 1) * part for part in _PARTS["nested"].split("<nested>"))
+_PARTS["nested"] = f"{_BEGIN}<innermost>{_END}"
 
 
 def _filled(form: str) -> str:

@@ -62,8 +62,7 @@ class Originals:
 def of(case: Case, files: Iterable[Path], more: Iterable[str], own: Callable[[str], bool]) -> Originals:
     """Gather the originals whose first word is in these files, and `more`: of millions of keys few are held at once."""
     words = {token for path in files for text in texts(path) for token in TOKEN.findall(text)}
-    names: set[str] = set()
-    addresses: set[Address] = set()
+    names, addresses = set[str](), set[Address]()
     rows = (row for query in _DATA["originals"] for row in case.sql(f"select distinct {query}").toLocalIterator())
     for value in itertools.chain(more, (row[0] for row in rows if row[0])):
         for part in {value, *value.split(), value.rpartition("%")[2]}:
@@ -124,10 +123,8 @@ def _json(raw: str) -> Iterator[str]:
 
 
 def check(originals: Originals, files: Mapping[Path, Path], sentence: T, lang: Lang) -> None:
-    """Look for originals in files (path → name to show); raise `click.ClickException` with file and kind, no original.
-
-    What the page itself says, its headings and explanations, may use any single word.
-    """
+    """Look for originals in files (path → name to show); raise `click.ClickException` with file and kind, no original."""
+    # What the page itself says, its headings and explanations, may use any single word.
     spoken = {word for text in CATALOGUE for each in LANGS for word in TOKEN.findall(text.in_(each))}
     on_page = attrs.evolve(originals, names=originals.names - spoken)
     for path, name in sorted(files.items()):

@@ -38,10 +38,7 @@ _TAIL: Final = re.compile(rf"(?:\.(?:{'|'.join(sorted(ordinary.EXTENSIONS))}|[0-
 
 
 def mapped(value: Any, new: Callable[[str, str | None], str], field: str | None = None, *, keys: bool = True) -> Any:
-    """Return anything JSON-like in its shape, with texts replaced by `new` of text and column; `keys`: of objects too.
-
-    Of frames the numbers stay, but for those in a column of keys.
-    """
+    """Return anything JSON-like in its shape, with texts replaced by `new` of text and column; `keys`: of objects too."""
     if isinstance(value, str):
         return new(value, field)
     if isinstance(value, Mapping):
@@ -56,7 +53,7 @@ def mapped(value: Any, new: Callable[[str, str | None], str], field: str | None 
         }
     if isinstance(value, list | tuple | set | np.ndarray):
         return [mapped(each, new, field, keys=keys) for each in value]
-    if isinstance(value, pd.DataFrame):
+    if isinstance(value, pd.DataFrame):  # its numbers stay, but for those in a column of keys
         frame = value.astype(
             {name: str for name in value.select_dtypes("integer") if rf.FIELDS["key"].search(str(name))}
         )
@@ -72,8 +69,7 @@ class Redactor:
     def __init__(self, salt: bytes, names: Mapping[str, str] | None = None, exact: Collection[str] = ()) -> None:
         """Take names (name → kind: topic, group, broker, cluster, host, client, key, value, dir, app, address).
 
-        `exact`: paths that are also replaced as whole strings, and their parts wherever they are. Names that are also
-        something else (`ordinary.is_ambiguous`) are replaced only where a name is expected.
+        `exact`: paths that are also replaced as whole strings, and their parts wherever they are.
         """
         kinds = dict(sorted((names or {}).items()))
         self._pseudonyms = Pseudonyms(salt, kinds)
@@ -84,7 +80,6 @@ class Redactor:
             "value": lambda original: original if self.is_pseudonym(original) else self.pseudonym(original, "value"),
             "address": self._pseudonyms.address_text,
             "mac": self._pseudonyms.mac,
-            "mail": lambda original: self.pseudonym(original, "client"),
             "web": self.path,
             "properties": self._properties,
             "dotted": self._dotted,
@@ -278,12 +273,10 @@ _ALPHABET: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 def host(text: str) -> tuple[Address | None, str]:
-    """Return an address and the port behind it, "" for none: Java prints `/fd00:0:0:0:0:0:0:1:9876`.
-
-    Leading zeros are read as decimal; between the numbers there may be dashes or underscores, as in names of hosts.
-    """
+    """Return an address and the port behind it, "" for none: Java prints `/fd00:0:0:0:0:0:0:1:9876`."""
     bare, _, port = text.rpartition(":")
     for address, behind in [(text, ""), *([(bare.strip("[]/"), f":{port}")] if port.isdigit() else ())]:
+        # Leading zeros are read as decimal; names of hosts have dashes or underscores between the numbers.
         numbers = re.fullmatch(r"(\d+)[._-](\d+)[._-](\d+)[._-](\d+)", address)
         with contextlib.suppress(ValueError):
             return ipaddress.ip_address(".".join(str(int(n)) for n in numbers.groups()) if numbers else address), behind
@@ -291,15 +284,13 @@ def host(text: str) -> tuple[Address | None, str]:
 
 
 class Pseudonyms:
-    """The pseudonyms of one report. Without the salt nobody can find a name by trying.
-
-    `kinds`: originals, names and addresses, none of which is ever given out as a pseudonym.
-    """
+    """The pseudonyms of one report. Without the salt nobody can find a name by trying."""
 
     def __init__(self, salt: bytes, kinds: Mapping[str, str]) -> None:
         self._salt = salt
         addresses = {ip for text, kind in kinds.items() if kind == "address" and (ip := host(text)[0])}
         self._originals: set[Any] = {*kinds, *addresses}
+        """None of these is ever given out as a pseudonym."""
         self.by_original: dict[Any, Any] = {}
         self.given: set[Any] = set()
         for ip in sorted(addresses, key=lambda ip: (ip.version, ip)):
@@ -371,7 +362,7 @@ class Pseudonyms:
         if size in (32, 56):
             return self._swap(run, 0, 32 if size == 56 or run.upper() in self._hex else 8)
         if size == 34 and run.startswith("01"):
-            return run[:2] + _cased(self.mac(run[2:14]), run) + run[14:]
+            return run[:2] + self.mac(run[2:14]) + run[14:]
         # A SHA-256 identifies a file; decimal digits are a time or an offset, unless exactly as long as an address.
         if size == 64 or (run.isdigit() and size != 8):
             return run

@@ -99,8 +99,7 @@ def notebook(redactor: Redactor, book: nbformat.NotebookNode, parameters: Mappin
             if marks.get("library"):
                 continue
             data.pop("text/html", None)
-            for mime in data:
-                data[mime] = redactor.value(data[mime], is_figure=mime == PLOTLY_MIME)
+            data |= {mime: redactor.value(data[mime], is_figure=mime == PLOTLY_MIME) for mime in data}
             if TABLE in data:
                 data.update({"text/html": drawn(data[TABLE]), "text/plain": spelled(data[TABLE])})
             elif PLOTLY_MIME in data and CHART in data:

@@ -264,7 +264,7 @@ def test_addresses_in_hex_long_cells_and_texts_are_searched_and_a_version_is_no_
 @pytest.mark.spark
 def test_a_leak_stops_the_report_before_anything_is_written(spark, tmp_path, monkeypatch):
     case = kit.open_case(recorded.unpack("healthy", tmp_path), tmp_path / "cache")
-    monkeypatch.setattr(Redactor, "value", lambda self, value: value)
+    monkeypatch.setattr(Redactor, "value", lambda self, value, **_: value)
     with pytest.raises(click.ClickException, match="would still show an original"):
         redacted.run(case, tmp_path / "out")
     assert not (tmp_path / "out").exists() and not list((case.workspace.folder / "tmp").iterdir())
