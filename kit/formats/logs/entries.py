@@ -202,13 +202,16 @@ def fold(text: bytes, starts: np.ndarray, ends: np.ndarray, row: np.ndarray, *, 
     """Return the line that starts each entry.
 
     A line without a layout continues the entry above it. Where no line above has one, and no entry goes on there
-    (`inside`), it is an entry of its own, unless it is a line of a stack trace behind another line.
+    (`inside`), it is an entry of its own, unless it is a line of a stack trace behind another line: `Caused by` behind
+    one that belongs to an exception, as whoever copies only the cause puts it below words of his own.
     """
     headed = np.flatnonzero(row >= 0)
     loose = int(headed[0]) if headed.size else starts.size
     if inside or not loose:
         return np.append(0, headed) if loose else headed
-    below = np.asarray(pc.match_substring_regex(ranges(text, starts[:loose], ends[:loose]), TRACE), dtype=bool).copy()
+    each, forms = ranges(text, starts[:loose], ends[:loose]), (TRACE, "^[ \t]*Caused ", f"Exception|Error|://|{TRACE}")
+    below, cause, thrown = (np.asarray(pc.match_substring_regex(each, form), dtype=bool).copy() for form in forms)
+    below[1:] &= thrown[:-1] | ~cause[1:]
     python = b"Traceback (" in text or b"of RPC that" in text
     for match in _PYTHON.finditer(text, 0, int(ends[loose - 1]) + 1) if python else ():
         low, high = np.searchsorted(starts, [match.start(), match.end() - 1], "right")

@@ -38,14 +38,12 @@ def fold(text):
     if body[-1] == "":
         body.pop()
     for number, line in enumerate(body, 1):
-        line = line.removesuffix("\r")
+        line, above = line.removesuffix("\r"), body[number - 2].removesuffix("\r") if number > 1 else ""
         head = re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d (?:INFO|WARN|ERROR) \S+ - (.*)", line)
         if head:
             seen = True
             out.append([number, head.group(1), []])
-        elif seen or (
-            number > 1 and body[number - 2].removesuffix("\r") and line.lstrip(" \t").startswith(("at ", "Caused by: "))
-        ):
+        elif seen or (above and line.startswith("\tat ")) or (above[:2] in {"\ta", "Ca"} and line.startswith("Caused")):
             out[-1][2].append(line)
         else:
             out.append([number, line, []])
