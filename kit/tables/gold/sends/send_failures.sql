@@ -5,7 +5,7 @@
 -- At most 400,001 (with more they are not followed one by one), in order of file and line. A client logs each failed attempt (DefaultMQProducerImpl.sendDefaultImpl), up to 5.1.1 with the
 -- message as an entry of its own; what an application logs is the exception of the whole call.
 -- What a client logs of another request (pull, heartbeat, send-back) is no failed send; what an application does is one, unless its trace
--- shows such a request; the title of an issue or mail repeats what its text says. Without a time of its own the exception directly behind an attempt is that attempt's (a paste). A time-out in a broker's or name server's log is that of its own request to another one.
+-- shows such a request; the title of an issue or mail, or the line a paste begins with in words of its own, repeats what its text says. Without a time of its own the exception directly behind an attempt is that attempt's (a paste). A time-out in a broker's or name server's log is that of its own request to another one.
 with marked as (
   select file, line,
     bool_or(event = 'send-attempt-failed') as attempt, bool_or(event = 'flow-control') as refused,
@@ -43,7 +43,9 @@ with marked as (
       when contains(text, 'call timeout') then 'call timeout' end as words
   from texts
 ), pairs as (
-  select *, role = 'call' and message rlike '^(?:#{1,6} |Subject: )' and count(*) over (partition by file, named) > 1 as title,
+  select *, role = 'call' and count(*) over (partition by file, named) > 1 and (message rlike '^(?:#{1,6} |Subject: )'
+      or line = 1 and ts is null and not message rlike '^[A-Za-z0-9_.$ ]*(?:Exception|Error|Caused by): '
+        and coalesce(substring(message, 1, 8) <> substring(lead(message) over beside, 1, 8), false)) as title,
     ts is null and lag(role) over beside = 'attempt' and lag(line + lines) over beside = line as behind,
     case when lead(role) over beside = 'call' and lead(ts) over beside is null and lead(line) over beside = line + lines
       then nullif(lead(named) over beside, 'OTHER') end as exception
