@@ -129,7 +129,7 @@ def _in_work(facts: Facts, queue: lag.Stuck | None = None) -> Message:
     one_message = filter(consumer_logs.at_one_message, consumer_logs.of(facts, "pull-held-back"))
     pulls = (s for s in one_message if not queue or (_is_of(facts, s, queue) and s.low_min_offset == queue.offset))
     if still := max(pulls, key=lambda s: s.n, default=None):
-        quoted = facts.refs([(still.file, still.line), (still.file, still.last_line)])
+        quoted = facts.refs(dict.fromkeys([(still.file, still.line), (still.file, still.last_line)]))
         name = "spanning" if still.n > 1 else "spanning_once"
         return endless | {"message": name, "offset": still.low_min_offset, "count": still.n, "refs": quoted}
     nobodys = queue and members.owned(facts, queue.group, _place(queue)) is False
