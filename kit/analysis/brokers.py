@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -56,19 +57,22 @@ def is_slave(settings: Mapping[str, str | None]) -> bool:
 @memo
 def all_of(facts: Facts) -> tuple[Broker, ...]:
     """Return the brokers whose store or configuration is in the evidence, in order of root; behind them masters of other
-    clusters that have the name of one of them, and no store here.
+    clusters that have the name of one of them, and neither here.
     """
     # A subscription group has its own brokerId: the broker from which it may be read.
     own = (row for row in facts.rows("settings") if row["origin"] in ORIGINS and not row["backup"])
     named = grouped((row["file"], (row["name"], (row["value"] or "").strip())) for row in own if row["name"] in ROLE)
     configured = {file: dict(settings) for file, settings in named.items()}
-    stores, unstored = _stores(facts), {root: name for root, name, _ in _elsewhere(facts)}
+    stores, masters = _stores(facts), _elsewhere(facts)
     if stores:
         # Brokers of two clusters may have equal files, of which one is read.
         equal = ((item.file, item.replica_of) for item in facts.files.of_kind("broker_conf"))
         configured |= {file: configured[of] for file, of in equal if of in configured}
-    roots = sorted(stores or {folder_of(file) for file in configured}) + [*unstored]
-    stored = addresses(facts) if len(stores) + len(unstored) > 1 else {}
+    roots = sorted(stores or {folder_of(file) for file in configured})
+    stored = {r: {max(masters, key=lambda m: _near(m[0], r))[2]} for r in roots if masters and not stores}
+    unstored = {root: name for root, name, at in masters if {at} not in stored.values()}
+    roots += unstored
+    stored |= addresses(facts) if len(roots) > 1 else {}
     brokers: list[Broker] = []
     for root in roots:
         nearest = max((_near(file, root) for file in configured), default=0)
@@ -86,7 +90,7 @@ def all_of(facts: Facts) -> tuple[Broker, ...]:
         peers, hosts = [broker for broker in brokers if broker.printed == printed], stored.get(root)
         alike = [b.name for b in peers if not hosts or not stored.get(b.root) or stored[b.root] & hosts]
         name = alike[0] if alike else root if peers else printed
-        if root in stores or not unstored or peers:
+        if root in stores or not stores or peers:
             brokers.append(Broker(root, printed, slave, root in stores, bool(near), name))
     return tuple(brokers)
 
@@ -98,14 +102,17 @@ def _stores(facts: Facts) -> set[str]:
 @memo
 def _elsewhere(facts: Facts) -> list[tuple[str, str, str]]:
     """Return (folder that all files share which name it, brokerName, address) of masters whose store is not here, if that
-    is not above a store.
+    is not above a store; where there is no store, of all if they have one name, each in folders of its own.
     """
     stores = [PurePosixPath(store) for store in _stores(facts)]
-    rows = facts.rows("unstored_brokers") if stores else []
-    naming = grouped((row["address"], row) for row in rows)
+    naming = grouped((row["address"], row) for row in facts.rows("unstored_brokers"))
     folders = {at: os.path.commonpath([folder_of(row["file"]) for row in naming[at]]) for at in naming}
-    roots = ((folders[at], max(row["broker"] or "" for row in own), at) for at, own in naming.items())
-    return sorted(each for each in roots if not any(store.is_relative_to(each[0]) for store in stores))
+    roots = sorted((folders[at], max(row["broker"] or "" for row in own), at) for at, own in naming.items())
+    places = sorted(PurePosixPath(folder).parts for folder in folders.values())
+    nested = any(b[: len(a)] == a for a, b in pairwise(places))
+    if not stores and (nested or len(places) < 2 or len({name for _, name, _ in roots}) > 1):
+        return []
+    return [each for each in roots if not any(store.is_relative_to(each[0]) for store in stores)]
 
 
 def of_file(facts: Facts, file: str) -> Broker | None:
@@ -115,7 +122,7 @@ def of_file(facts: Facts, file: str) -> Broker | None:
         return known[0] if known else None
     nearest = max(_near(file, broker.root) for broker in known)
     near = [broker for broker in known if _near(file, broker.root) == nearest]
-    return near[0] if len(near) == 1 and nearest else None
+    return near[0] if len({(broker.name, broker.slave) for broker in near}) == 1 and nearest else None
 
 
 @memo
