@@ -2,7 +2,7 @@
 
 import contextlib
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, Final
 
 import attrs
@@ -16,12 +16,13 @@ from kit.tables.facts import Facts
 
 @attrs.frozen
 class Seen:
-    """How often known texts occur: `count` entries, `first`/`last` (naive UTC), `places`: the first of each file."""
+    """How often known texts occur: `count`, `first`/`last` (naive UTC) of the files `timed`, `places`: the first of each."""
 
     count: int = 0
     first: dt.datetime | None = None
     last: dt.datetime | None = None
     places: tuple[tuple[str, int], ...] = ()
+    timed: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return self.count > 0
@@ -37,22 +38,18 @@ def seen(facts: Facts, *slugs: str, source: str | None = None, beside: Seen | No
     """
     rows = [r for r in facts.rows("known_texts") if r["event"] in slugs and source in (None, r["source"])]
     folders = {folder_of(file) for file, _ in beside.places} if beside else set()
-    return of_rows([row for row in rows if folder_of(row["file"]) in folders] or rows)
+    rows = [row for row in rows if folder_of(row["file"]) in folders] or rows
+    return of_rows(rows, zones.local(filter(None, (facts.zoned.get(row["file"]) for row in rows))))
 
 
-def of_rows(rows: Iterable[dict[str, Any]]) -> Seen:
-    """Return the same of rows of `known_texts`, or others with file, n, line, first and last."""
+def of_rows(rows: Iterable[dict[str, Any]], local: Collection[str] = ()) -> Seen:
+    """Return the same of rows with file, n, line, first and last; with times of `local` files if there are no others."""
     ordered = sorted(rows, key=lambda r: (r["first"] or dt.datetime.max, r["file"]))  # noqa: DTZ901 - both naive UTC
-    first = min((r["first"] for r in ordered if r["first"] is not None), default=None)
-    last = max((r["last"] for r in ordered if r["last"] is not None), default=None)
-    return Seen(sum(r["n"] for r in ordered), first, last, tuple((r["file"], r["line"]) for r in ordered))
-
-
-def of_one_clock(facts: Facts, slug: str) -> Seen:
-    """Return where a known text occurs with times of one clock: in files of a known zone, if there are any."""
-    rows = [row for row in facts.rows("known_texts") if row["event"] == slug]
-    local = zones.local(facts.zoned.items)
-    return of_rows([row for row in rows if row["file"] not in local] or rows)
+    dated = [r for r in ordered if r["first"] is not None and r["last"] is not None]
+    timed = [r for r in dated if r["file"] not in local] or dated
+    first, last = min((r["first"] for r in timed), default=None), max((r["last"] for r in timed), default=None)
+    places, files = tuple((r["file"], r["line"]) for r in ordered), tuple(r["file"] for r in timed)
+    return Seen(sum(r["n"] for r in ordered), first, last, places, files)
 
 
 def quote(facts: Facts, where: Seen, most: int = 3) -> tuple[Ref, ...]:

@@ -13,6 +13,7 @@ from kit.analysis import brokers, refs, setup
 from kit.analysis.sends import attempts
 from kit.formats.printed_times import utc
 from kit.formats.values import integer
+from kit.inventory import zones
 from kit.inventory.model import Ref
 from kit.rocketmq import size
 from kit.rocketmq.versions import NEWEST, OLDEST, Version, rule
@@ -106,8 +107,8 @@ def for_size(rows: pd.DataFrame, writer: str) -> pd.DataFrame:
 
 Rejects = SimpleNamespace
 """Sends refused at once for their size. Counts are None if no log would show them. `by_broker`: answered with code 13;
-`by_client`: the client's own limit, before anything was sent; `largest`: bytes of the largest refused record; `window`,
-`broker_refs`, `client_refs`; `sized`: store or client names the size (13 may be a name, properties, a batch to 4.7.1).
+`by_client`: the client's own limit, before anything was sent; `largest`: bytes of the largest refused record; `window`, `timed`
+(its files), `broker_refs`, `client_refs`; `sized`: store or client names the size (13 may be a name, properties, a batch to 4.7.1).
 """
 
 
@@ -122,12 +123,14 @@ def rejects(facts: Facts) -> Rejects:
         answers = answers.iloc[0:0]
     by_broker, by_client = max(int(store["count"].sum()), _sends(answers)), _sends(own)
     reports = (store, answers[answers["attempt"]], answers[~answers["attempt"]])
-    times = pd.concat([each[["first", "last"]] for each in (store, answers, own)])
+    times = pd.concat([each[["file", "first", "last"]] for each in (store, answers, own)]).dropna()
+    local = zones.local(filter(None, map(facts.zoned.get, times["file"])))
+    times = times if (known := times[~times["file"].isin(local)]).empty else known
     return Rejects(
         by_broker=by_broker if by_broker or producer or facts.has_source("store") else None,
         by_client=by_client if by_client or producer or facts.has_source("app") else None,
         largest=int(store["total"].max()) if store["total"].notna().any() else None,
-        window=refs.span(times["first"], times["last"]),
+        window=refs.span(times["first"], times["last"]), timed=tuple(times["file"]),
         broker_refs=tuple(ref for each in reports for ref in refs.lines(facts, each, 1)),
         client_refs=refs.lines(facts, own), sized=bool(by_client or len(store)),
     )  # fmt: skip

@@ -148,6 +148,7 @@ def _count(facts: Facts, name: str, value: Value, observed: Observed) -> tuple[A
     if not value.fact:
         seen = refs.seen(facts, *value.texts)
         observed.values[name], observed.quotes[name] = seen.count, refs.quote(facts, seen, value.quotes)
+        observed.window_of = observed.window_of or (() if observed.window else seen.timed)
         return seen.window
     asked = not value.texts or refs.seen(facts, *value.texts)
     rows = facts(value.fact) if asked else pd.DataFrame(columns=[*value.where])

@@ -74,12 +74,13 @@ def _finding(facts: Facts, problem: Problem, seen: refs.Seen, count: int, *, cer
         since, until = problem.fault.since or str(OLDEST), problem.fault.until or str(NEWEST)
         claim = SAYS["has_it"].say(version=str(faulty), since=since, until=until)
         steps.append(supporting("release", claim, True))
-    return _of(problem, SAYS["summary"].say(meaning=problem.meaning, n=count), steps, count, seen.first, seen.last)
+    summary = SAYS["summary"].say(meaning=problem.meaning, n=count)
+    return _of(problem, summary, steps, count, (seen.first, seen.last), seen.timed)
 
 
-def _of(problem: Problem, summary: Sentence, steps: list[Step], entries: int, first: Any, last: Any) -> Finding:
+def _of(problem: Problem, summary: Sentence, steps: list[Step], entries: int, window: Any, files: Any = ()) -> Finding:
     finding = Finding(problem.slug, "neighbour", problem.title, problem.title, steps, {"entries": entries})
-    finding.summary, finding.window = summary, (first, last)
+    finding.summary, finding.window, finding.window_of = summary, window, files
     if problem.remedy is not None:
         finding.remedies = [Remedy(problem.remedy, problem.decides or problem.next, problem.risk, SAYS["verify"])]
     return finding
@@ -92,4 +93,4 @@ def _going_on(facts: Facts, judged: noise.Judged, problem: Problem) -> Finding:
     minutes, near = round((judged.last - judged.first).total_seconds() / 60), judged.timed - judged.outside
     span = SAYS["span"].say(minutes=minutes, n=judged.outside, near=near)
     steps = [supporting("goes-on", span, True, [facts.ref(*judged.place)])]
-    return _of(problem, summary, steps, judged.outside, judged.first, judged.last)
+    return _of(problem, summary, steps, judged.outside, (judged.first, judged.last))

@@ -66,8 +66,8 @@ def acl_denied(facts: Facts) -> Observed:
         "in-broker-log": refs.earliest(facts, entries[by_broker], 1, within="AclException"),
         "acl-on": (setting.where,) if setting.where else (),
     }
-    named, timed = [name for named in reasons.values() for name in named], refs.of_one_clock(facts, "access-denied")
-    return Observed(values, quotes, timed.window, window_of=[file for file, _ in timed.places], actors=named)
+    named = [name for named in reasons.values() for name in named]
+    return Observed(values, quotes, seen.window, window_of=seen.timed, actors=named)
 
 
 def _failed_sends(facts: Facts, seen: refs.Seen) -> int | None:

@@ -86,7 +86,7 @@ def client_oversize_reject(facts: Facts) -> Observed:
         "refused-at-once": (*rejects.broker_refs, *rejects.client_refs)[:4] if happened else (),
         "limits": (known.where,) if known.where else (),
     }  # fmt: skip
-    return Observed(values, quotes, rejects.window if happened else None)
+    return Observed(values, quotes, rejects.window if happened else None, rejects.timed)
 
 
 def disk_full(facts: Facts) -> Observed:

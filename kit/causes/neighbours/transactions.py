@@ -149,7 +149,7 @@ def producer_offline(facts: Facts) -> Observed:
         "checks-unanswered": refs.quote(facts, null or empty), "no-connection": connected,
         "producer-left": facts.refs((row["file"], row["line"]) for row in left[:2]),
     }  # fmt: skip
-    return Observed(values, quotes, (null or empty).window if empty else None, actors=groups)
+    return Observed(values, quotes, (null or empty).window if empty else None, (null or empty).timed, actors=groups)
 
 
 def shared_producer_group(facts: Facts) -> Observed:
