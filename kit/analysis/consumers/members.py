@@ -254,6 +254,7 @@ def running(facts: Facts) -> list[Block]:
         times = {b.get("#Topic"): (real(b["#Consume RT"]), b["line"]) for b in rows.get("#Consume RT", ())}
         # consumerStatus writes its files below the milliseconds of the call.
         at = _EPOCH.search(file)
+        own = {owner.printed: owner.name for owner in filter(None, [brokers.of_file(facts, file)])}
         called = at and dt.datetime.fromtimestamp(int(at[1]) / 1000, dt.UTC).replace(tzinfo=None)
         infos.append({
             "file": file, "time": called or next(iter(rows.values()))[0]["time"],
@@ -265,7 +266,7 @@ def running(facts: Facts) -> list[Block]:
             },
             "queues": [
                 b | {
-                    "queue": (b["#Topic"], b["#Broker Name"], integer(b["#QID"])),
+                    "queue": (b["#Topic"], own.get(b["#Broker Name"], b["#Broker Name"]), integer(b["#QID"])),
                     "cached": integer(b.get("cachedMsgCount")) or 0,
                 }
                 for b in rows.get("commitOffset", ()) if all(b.get(name) for name in ("#Topic", "#Broker Name", "#QID"))

@@ -40,7 +40,7 @@ with ordered as (
     max(ended) as last
   from numbered group by place, `group`, topic, broker, queue_id, spell
 )
-select s.`group`, s.place, coalesce(t.client_id, c.client_id, '') as client_id, s.topic, s.broker, s.queue_id, t.first, s.last, t.file, t.line
+select s.`group`, s.place, coalesce(t.client_id, c.client_id, '') as client_id, s.topic, if(b.printed = s.broker, b.broker, s.broker) as broker, s.queue_id, t.first, s.last, t.file, t.line
 from spells s join named t on t.nth = s.taken and t.topic = s.topic and t.broker = s.broker and t.queue_id = s.queue_id
-  left join clients c on c.file = t.file
+  left join clients c on c.file = t.file left join file_brokers b on b.file = t.file
 order by s.closed nulls last, s.taken, s.topic, s.broker, s.queue_id, s.`group`, s.place limit 200000
