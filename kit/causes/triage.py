@@ -30,10 +30,7 @@ LONGEST: Final = (
     "message-size-mismatch", "replica-loss",
 )  # fmt: skip
 """Causes that read most of a large store, the longest first: they begin before those that wait for what these read."""
-LATER: Final = (
-    "passing_seconds", "first_moments", "unread_ranges", "damaged_records", "foreign_stores", "values_out_of_range",
-)  # fmt: skip
-"""What is said of the evidence behind all causes: it is asked beside the last of them, while some cores have nothing to do."""
+
 
 SAYS: Final = labels("causes")["triage"]
 
@@ -88,16 +85,13 @@ def _ask(case: Case) -> list[Finding]:
     turns = sorted(every, key=lambda cause: LONGEST.index(cause.slug) if cause.slug in LONGEST else len(LONGEST))
     with ThreadPoolExecutor(WORKERS) as pool:
         pool.submit(case.folder, "logs")  # causes begin with the records; who needs the logs gets their error again
-        answers = pool.map(ask, turns)
-        for name in LATER:
-            pool.submit(case.facts.rows, name)
-        by_cause = {finding.cause: finding for finding in answers}
-    findings = [by_cause[cause.slug] for cause in every]
+        by_cause = {finding.cause: finding for finding in pool.map(ask, turns)}
+    answers = [by_cause[cause.slug] for cause in every]
     with case.noting("known problems"):
         problems = known_problems.examine(case.facts)
-        problems += known_problems.unrecognised(case.facts, [*findings, *problems])
-        return folded(findings, [_weighed(case, finding) for finding in problems])
-    return findings
+        problems += known_problems.unrecognised(case.facts, [*answers, *problems])
+        return folded(answers, [_weighed(case, finding) for finding in problems])
+    return answers
 
 
 def _weighed(case: Case, finding: Finding) -> Finding:

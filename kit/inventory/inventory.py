@@ -4,7 +4,7 @@ import contextlib
 import hashlib
 import os
 from collections import defaultdict
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +19,6 @@ from kit.evidence.archives import open_evidence
 from kit.evidence.files import EvidenceFile, Refused, refusal, sha256
 from kit.formats import printed_times, queues
 from kit.inventory.model import STORES, TEXTS, Item
-from kit.rocketmq.binary_format import first_offset
 
 LARGE: Final = 1 << 20
 """Smallest file, in bytes, that is hashed only if somebody asks."""
@@ -118,14 +117,13 @@ def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
         opened = open_evidence(root, spool)
         # The largest first: a file is hashed by one thread, for which the others should not wait.
         largest = sorted(opened.files, key=lambda f: -f.bytes)
-        begun = {f.file: pool.submit(sha256, f.path) for f in largest if hashes and _is_named(f)}
-        from kit.inventory import recognise  # with it the kernels: a second, in which files are hashed
-
-        looked = sorted(pool.map(lambda f: _look(f, hashes, begun.get(f.file)), largest), key=lambda one: one.file)
+        looked = sorted(pool.map(lambda f: _look(f, hashes), largest), key=lambda one: one.file)
     unread = [*opened.refused, *(one for one in looked if isinstance(one, Refused))]
     refused = sorted(unread, key=lambda r: (r.file, r.reason))
     items = [one for one in looked if isinstance(one, Item)]
     contents = [*(f"{i.file}\0{i.content or ''}\n" for i in items), *(f"!{r.file}\0{r.reason}\n" for r in refused)]
+    from kit.inventory import recognise  # loaded by now
+
     known = recognise.without_rows([item for item in items if item.kind])
     marked, disagree, overlapping = _mark(known)
     archives = (
@@ -143,14 +141,8 @@ def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
     )
 
 
-def _is_named(file: EvidenceFile) -> bool:
-    """Return whether a file is hashed by all signs of its name: as one of a store, or a log."""
-    named = file.path.suffix == ".log" or first_offset(file.path.name) is not None
-    return named and file.sha256 is None and file.bytes <= ev.LARGEST
-
-
-def _look(file: EvidenceFile, hashes: bool, begun: Future[str] | None) -> Item | Refused:
-    """Recognise and hash one file; kind "" if unknown. `hashes` as for `take`; `begun`: its hash, where it is under way."""
+def _look(file: EvidenceFile, hashes: bool) -> Item | Refused:
+    """Recognise and hash one file; kind "" if unknown. `hashes` as for `take`."""
     # Kernels take a second to load; unchanged evidence does not need them.
     from kit.inventory import recognise, zones
 
@@ -164,7 +156,7 @@ def _look(file: EvidenceFile, hashes: bool, begun: Future[str] | None) -> Item |
             return Refused(file.file, "huge")
         # Nothing is read of what is unknown: a heap dump of 20 GB need not be hashed.
         spared = file.bytes >= LARGE and (not kind or (not hashes and kind in STORES))
-        sha = file.sha256 or (None if spared else begun.result() if begun else sha256(file.path))
+        sha = file.sha256 or (None if spared else sha256(file.path))
         if sha is None:
             info = file.path.stat()
             identity = f"{info.st_dev}:{info.st_ino}:{info.st_size}:{info.st_mtime_ns}:{info.st_ctime_ns}"
