@@ -11,7 +11,7 @@ import pandas as pd
 from kit.formats.commitlog.schema import COLUMN_OF
 from kit.inventory import quotes, zones
 from kit.inventory.model import Ref, folder_of
-from kit.tables.facts import Facts
+from kit.tables.facts import Facts, memo
 
 
 @attrs.frozen
@@ -39,7 +39,13 @@ def seen(facts: Facts, *slugs: str, source: str | None = None, beside: Seen | No
     rows = [r for r in facts.rows("known_texts") if r["event"] in slugs and source in (None, r["source"])]
     folders = {folder_of(file) for file, _ in beside.places} if beside else set()
     rows = [row for row in rows if folder_of(row["file"]) in folders] or rows
-    return of_rows(rows, zones.local(filter(None, (facts.zoned.get(row["file"]) for row in rows))))
+    return of_rows(rows, local_files(facts) if rows else ())
+
+
+@memo
+def local_files(facts: Facts) -> set[str]:
+    """Return the files whose times are local ones of an unknown zone."""
+    return zones.local(facts.zoned.items)
 
 
 def of_rows(rows: Iterable[dict[str, Any]], local: Collection[str] = ()) -> Seen:

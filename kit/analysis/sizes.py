@@ -13,7 +13,6 @@ from kit.analysis import brokers, refs, setup
 from kit.analysis.sends import attempts
 from kit.formats.printed_times import utc
 from kit.formats.values import integer
-from kit.inventory import zones
 from kit.inventory.model import Ref
 from kit.rocketmq import size
 from kit.rocketmq.versions import NEWEST, OLDEST, Version, rule
@@ -124,8 +123,8 @@ def rejects(facts: Facts) -> Rejects:
     by_broker, by_client = max(int(store["count"].sum()), _sends(answers)), _sends(own)
     reports = (store, answers[answers["attempt"]], answers[~answers["attempt"]])
     times = pd.concat([each[["file", "first", "last"]] for each in (store, answers, own)]).dropna()
-    local = zones.local(filter(None, map(facts.zoned.get, times["file"])))
-    times = times if (known := times[~times["file"].isin(local)]).empty else known
+    known = times[~times["file"].isin(refs.local_files(facts))]
+    times = times if known.empty else known
     return Rejects(
         by_broker=by_broker if by_broker or producer or facts.has_source("store") else None,
         by_client=by_client if by_client or producer or facts.has_source("app") else None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from kit.i18n import Lang
@@ -61,7 +61,7 @@ class Facts:
         table = self._case.tables.arrow(name)
         return frames.to_pandas(table.select(columns) if columns else table)
 
-    def rows(self, name: str, **only: Iterable[Any]) -> list[dict[str, Any]]:
+    def rows(self, name: str, **only: Collection[Any]) -> list[dict[str, Any]]:
         """Return a gold table as shared dicts of plain values, times naive in UTC. Raise as a call does.
 
         `only`: the values of a column whose rows are wanted; of a large table the others are not made.

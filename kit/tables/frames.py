@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -33,7 +33,7 @@ def to_pandas(table: pa.Table) -> pd.DataFrame:
     return table.to_pandas(types_mapper=(whole | {pa.bool_(): pd.BooleanDtype()}).get)
 
 
-def rows(table: pa.Table, only: Mapping[str, Iterable[Any]] | None = None) -> list[dict[str, Any]]:
+def rows(table: pa.Table, only: Mapping[str, Collection[Any]] | None = None) -> list[dict[str, Any]]:
     """Return rows as dicts of plain Python values, None where there is no value, times naive in UTC; `only`: those with
     one of these values in each of these columns.
     """

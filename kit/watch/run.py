@@ -65,9 +65,10 @@ def load(folder: Path, complain: Callable[[str], None] = lambda text: None, lang
         for place in state.places.values():  # of what grew since that process only the last change is known
             place.size = 0
         return state
+    except FileNotFoundError:
+        pass
     except (OSError, msgspec.MsgspecError) as error:
-        if not isinstance(error, FileNotFoundError):
-            complain(TEXTS["damaged"].say(path=str(path), why=printable(str(error))[:200]).render(lang))
+        complain(TEXTS["damaged"].say(path=str(path), why=printable(str(error))[:200]).render(lang))
     return WatchState()
 
 

@@ -254,7 +254,8 @@ def running(facts: Facts) -> list[Block]:
         times = {b.get("#Topic"): (real(b["#Consume RT"]), b["line"]) for b in rows.get("#Consume RT", ())}
         # consumerStatus writes its files below the milliseconds of the call.
         at = _EPOCH.search(file)
-        own = {owner.printed: owner.name for owner in filter(None, [brokers.of_file(facts, file)])}
+        owner = brokers.of_file(facts, file)
+        own = {owner.printed: owner.name} if owner else {}
         called = at and dt.datetime.fromtimestamp(int(at[1]) / 1000, dt.UTC).replace(tzinfo=None)
         infos.append({
             "file": file, "time": called or next(iter(rows.values()))[0]["time"],
