@@ -229,7 +229,7 @@ def table(found: dict[tuple[str, str, str], list[str]], oldest: str, newest: str
         with_class = min((seen[cls] for cls, _, _ in places), key=_number)
         dated = classes[0].startswith(DATED)
         new = dated and since not in (oldest, NEW_IN_5, with_class) and _number(with_class) < _number(NEW_IN_5)
-        told_apart = not routine and (until != newest or new)
+        told_apart = dated and not routine and (until != newest or new)
         levels = "/".join(sorted({level for _, level, _ in places}))
         problem = BY_CLASS.get(classes[0])
         explained = (

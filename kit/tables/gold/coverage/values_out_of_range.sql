@@ -12,8 +12,6 @@ with unknown as (
   select file from unknown
   where printed rlike '^\\W?[0-9]{4,}[-/.年][0-9]|^-?[0-9]([.][0-9]+)?[eE][+]?[0-9]+$|^-?[0-9]{14,}$|^<value out of range'
   union all
-  select file from offsets where queue_id is null and kind <> 'checkpoint'
-  union all
-  select file from offsets where value is null and kind <> 'checkpoint'
+  select file from offsets where (queue_id is null or value is null) and kind <> 'checkpoint'
 )
 select file, count(*) as n from out_of_range group by file order by file
