@@ -15,9 +15,9 @@ BEGIN, END = "<!-- rooms -->\n", "<!-- /rooms -->\n"
 DATA: Final = (".yaml", ".tsv", ".sql", ".txt")
 SLACK: Final = 1.05
 BUDGETS: Final = {
-    "analysis": 3_760,
-    "case": 1_170,
-    "causes": 4_360,
+    "analysis": 3_780,
+    "case": 1_160,
+    "causes": 4_370,
     "charts": 1_390,
     "cli": 1_070,
     "collection": 250,
@@ -28,10 +28,10 @@ BUDGETS: Final = {
     "incidents": 290,
     "inventory": 1_350,
     "live_lab": 900,
-    "notebook": 1_220,
+    "notebook": 1_210,
     "redaction": 900,
     "report": 1_440,
-    "rocketmq": 1_690,
+    "rocketmq": 1_680,
     "spark": 990,
     "tables": 620,
     "training": 510,

@@ -4,9 +4,9 @@ for their size, according to its logs and its clients: put-backs, sends, commits
 A refused send is in store.log, in the client's log and often in the application's; it counts once.
 """
 
-from types import SimpleNamespace
 from typing import Any, Final
 
+import attrs
 import pandas as pd
 
 from kit.analysis import brokers, refs, setup
@@ -26,10 +26,25 @@ REJECTS: Final = ("message-illegal", "client-body-too-large")
 """What senders get: the broker's code 13, and their own client's limit."""
 
 
-Limits = SimpleNamespace
-"""What the broker compares: the columns of `size_limits`, and where they are from: `where` (a reference); `known` as in
-`setup.setting`, or `printed` if a refusal prints max_size; `version` (the release that the evidence names, else None).
-"""
+@attrs.frozen
+class Limits:
+    """What a broker compares, in bytes (`size_limits`). `where`: what says max_size; `known` as in `setup.setting`, or
+    `printed` if a refusal prints it; `version`: the release that the evidence names.
+    """
+
+    broker: str | None
+    how: str | None
+    max_size: int | None
+    assumed: bool
+    total_max: int | None
+    body_max: int | None
+    dledger_max: int | None
+    properties_max: int
+    check_max: Any
+    raw_put_backs: bool
+    where: Ref | None
+    known: str | None
+    version: str | None
 
 
 @memo
@@ -104,11 +119,21 @@ def for_size(rows: pd.DataFrame, writer: str) -> pd.DataFrame:
 # --- sends ------------------------------------------------------------------------------------------------------------
 
 
-Rejects = SimpleNamespace
-"""Sends refused at once for their size. Counts are None if no log would show them. `by_broker`: answered with code 13;
-`by_client`: the client's own limit, before anything was sent; `largest`: bytes of the largest refused record; `window`, `timed`
-(its files), `broker_refs`, `client_refs`; `sized`: store or client names the size (13 may be a name, properties, a batch to 4.7.1).
-"""
+@attrs.frozen
+class Rejects:
+    """Sends refused at once for their size. Counts are None if no log would show them. `by_broker`: answered with code
+    13; `by_client`: the client's own limit, before anything was sent; `largest`: bytes of the largest refused record;
+    `timed`: the files of `window`; `sized`: store or client names the size (13 may also be a name, properties, a batch).
+    """
+
+    by_broker: int | None
+    by_client: int | None
+    largest: int | None
+    window: Any
+    timed: tuple[str, ...]
+    broker_refs: tuple[Ref, ...]
+    client_refs: tuple[Ref, ...]
+    sized: bool
 
 
 @memo
@@ -155,15 +180,17 @@ def _sends(answers: pd.DataFrame) -> int:
 )  # fmt: skip
 def size_limits(facts: Facts) -> list[dict[str, Any]]:
     """One row per broker with half records, and one (broker null) for the broker whose half messages are refused, or
-    the only one: what it compares with maxMessageSize. how (total, body, body+64k, null if unknown: then as total),
-    max_size (bytes of maxMessageSize, null if unknown), assumed (it is the default, for nothing says it), total_max, body_max, dledger_max, properties_max (most bytes of a record, its stored body, a DLedger entry's record, the
-    property string; null where nothing is compared), check_max (transactionCheckMax), raw_put_backs (a put-back writes
-    a compressed body uncompressed, up to 4.5.2).
+    the only one: what it compares with maxMessageSize.
+
+    how: total, body, body+64k, null if unknown (then as total); max_size: bytes of maxMessageSize, null if unknown;
+    assumed: it is the default, for nothing says it; total_max, body_max, dledger_max, properties_max: most bytes of a
+    record, its stored body, a DLedger entry's record, the property string, null where nothing is compared; check_max:
+    transactionCheckMax; raw_put_backs: a put-back writes a compressed body uncompressed (up to 4.5.2).
 
     Source: store/CommitLog, store/MessageExtEncoder, store/dledger/DLedgerCommitLog.
     """
     halves = {row["broker"] for row in facts.rows("store_brokers") if row["halves"]}
-    return [vars(limits(facts, broker)) for broker in (None, *sorted(halves))]
+    return [attrs.asdict(limits(facts, broker), recurse=False) for broker in (None, *sorted(halves))]
 
 
 @fold("file string, physical_offset bigint, raw_size bigint", "size_limits", "stored_messages")

@@ -60,6 +60,7 @@ def ask(
 
 
 def placed(facts: Facts, findings: Iterable[Finding]) -> None:
+    """Write into each request what this evidence tells of it: hosts, times, the names that a command takes."""
     every = list(findings)
     commands = [m.command for finding in every for m in finding.missing]
     if not commands:
@@ -71,15 +72,8 @@ def placed(facts: Facts, findings: Iterable[Finding]) -> None:
     around = (min(w[0] for w in windows), max(w[1] for w in windows)) if windows else None
     local = bool(concluded) and concluded[0].local
     hosts = {"broker": _hosts(facts, "store_host"), "producer": _hosts(facts, "born_host")}
-    groups = set()
-    if any(OF_GROUP in command for command in commands):
-        groups = {*lag.positions(facts)["group"].dropna(), *(each["group"] for each in members.connections(facts))}
-        groups |= set(facts("consumer_statements", "group")["group"].dropna())
-    group = _only(filter(rocketmq.of_users, groups))
-    own = (rocketmq.RETRY_PREFIX, rocketmq.DLQ_PREFIX)
-    topics = [name for name in _of_records(facts, "topic") if not name.startswith(own)]
-    topic = _only(name for name in topics if not rocketmq.is_system_topic(name))
-    names = LEFT_OUT | addresses(facts) | naming(topic, group)
+    group = _only_group(facts) if any(OF_GROUP in command for command in commands) else None
+    names = LEFT_OUT | addresses(facts) | naming(_only_topic(facts), group)
     for finding in every:
         # What has times of its own that are not known is not of the times of other findings.
         is_cause = finding.kind == "root_cause" and finding.verdict in ("confirmed", "suspected")
@@ -90,6 +84,20 @@ def placed(facts: Facts, findings: Iterable[Finding]) -> None:
             attrs.evolve(m, where=_where(hosts.get(m.side, []), window, floats), command=filled(m.command, values))
             for m in finding.missing
         ]
+
+
+def _only_group(facts: Facts) -> str | None:
+    """Return the consumer group of this evidence; None if it names none of users, or several."""
+    groups = {*lag.positions(facts)["group"].dropna(), *(each["group"] for each in members.connections(facts))}
+    groups |= set(facts("consumer_statements", "group")["group"].dropna())
+    return _only(filter(rocketmq.of_users, groups))
+
+
+def _only_topic(facts: Facts) -> str | None:
+    """Return the topic whose records are here; None for none of users, or several."""
+    inner = (rocketmq.RETRY_PREFIX, rocketmq.DLQ_PREFIX)
+    topics = (name for name in _of_records(facts, "topic") if not name.startswith(inner))
+    return _only(name for name in topics if not rocketmq.is_system_topic(name))
 
 
 def widened(window: tuple[dt.datetime, dt.datetime] | None) -> tuple[dt.datetime, dt.datetime] | None:

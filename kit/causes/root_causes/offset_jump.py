@@ -17,7 +17,7 @@ from kit.rocketmq import names
 from kit.tables.facts import Facts
 
 TEXTS: Final = read("root_causes", "offset-jump")
-MOST = 4
+MOST: Final = 4
 """Most lines quoted of one kind."""
 ASKED: Final = {"first-start": ("group-created",), "deleted-before-consumed": ("offset-too-small",)}
 """The text that precedes each kind of move; a reset asked for by somebody precedes all others."""
@@ -149,8 +149,8 @@ def _without_jump(facts: Facts, observed: Observed) -> None:
     """Add signs that count only where no jump is shown."""
     several_looks = lag.positions(facts).duplicated(lag.KEYS).any()
     if rows := facts.rows("smaller_offsets") if several_looks else []:
-        names = ("smaller_group", "smaller_topic", "smaller_queues", "smaller_messages")
-        observed.values |= {name: rows[0][name.removeprefix("smaller_")] for name in names}
+        values = ("smaller_group", "smaller_topic", "smaller_queues", "smaller_messages")
+        observed.values |= {value: rows[0][value.removeprefix("smaller_")] for value in values}
         observed.quotes["smaller-later"] = _quoted(facts, rows, min(2, rows[0]["queues"]))
     if new := next((start for start in offsets.unseen_starts(facts) if start["new_first"]), None):
         observed.values |= new
