@@ -23,7 +23,7 @@ from kit.i18n import CLOCK, Lang, T, on_clock
 from kit.report.console import command
 from kit.report.labels import COLUMNS, GLOSSARY, HOLDS, INNER, PAGE, VERDICTS, page, ranked, requests
 from kit.report.notebooks import Story, chart_block
-from kit.report.terminal import warnings
+from kit.report.terminal import TEXTS, warnings
 
 FOUND: Final = ("confirmed", "suspected")
 HEAD_NUMBERS: Final = 6
@@ -89,7 +89,8 @@ def render(
     of = {verdict: [v for v in views if v["verdict"] == verdict] for verdict in VERDICTS}
     concluded = [v for v in views if v["verdict"] in FOUND]
     confirmed = [v for v in of["confirmed"] if v["kind"] == "root_cause"]
-    first = confirmed or [v for v in concluded if v["kind"] == "root_cause"][:1]
+    # As `terminal.closing`: what is confirmed beside the root causes comes first where none of these is shown.
+    first = confirmed or [v for v in concluded if v["kind"] == "root_cause"][:1] or of["confirmed"][:1]
     drawn = part(_timeline, tables, concluded, lang)
     lists = [
         part(summaries, of["ruled_out"], "ruled_out", lang),
@@ -99,7 +100,7 @@ def render(
     ]
     return shell(
         "report.html.j2", findings, lang, options, manifest_hash,
-        title=" · ".join(v["title"] for v in confirmed) or page(lang)["no_cause"],
+        title=" · ".join(v["title"] for v in first if v["verdict"] == "confirmed") or page(lang)["no_cause"],
         head=first[0] if first else None,
         answers=_answers(first, bool(confirmed), concluded, of, lang),
         stories=stories,
@@ -185,7 +186,7 @@ def _figures(finding: Mapping[str, Any], lang: Lang) -> dict[str, Any]:
             rows = [{key: _readable(words.get(str(each), each), key) for key, each in item.items()} for item in value
                     if isinstance(item, Mapping)]  # fmt: skip
             # Reasons are shown as text, not counted.
-            number = None if any("why" in row for row in rows) else len(value)
+            number = None if words else len(value)
         else:
             number = _readable(words.get(str(value), value))
         if number is not None:
@@ -261,7 +262,10 @@ def _answers(
     if not confirmed:
         open_ = any(view["kind"] == "root_cause" for view in undecided)
         quiet = "not_examined" if of["failed"] else "too_little" if open_ else "quiet"
-        what.insert(0, PAGE["one_suspect"].say(title=first[0]["title"]).render(lang) if first else words[quiet])
+        title = first[0]["title"] if first else ""
+        beside = bool(first) and first[0]["verdict"] == "confirmed"
+        lead = TEXTS["beside"].say(causes=title) if beside else PAGE["one_suspect"].say(title=title)
+        what.insert(0, lead.render(lang) if first else words[quiet])
     times = [(f"{view['title']}{words['colon']}" if first[1:] else "", view["window"]) for view in first]
     since = [title + window for title, window in times if window]
     remedies = itertools.zip_longest(*(view["remedies"] for view in first))
