@@ -128,7 +128,9 @@ def _axes(chart: go.Figure, drawing: Drawing, frame: pd.DataFrame) -> None:
         top = math.log10(max(float(frame[drawing.number].max()), 10)) + 0.35
         numbers(type="log", range=[-0.1, top], dtick=1, exponentformat="none", tickformat=",d")
     elif upright or drawing.mark == "bars":
-        numbers(tickformat=",", rangemode="tozero")
+        given = frame[drawing.number]
+        few = pd.api.types.is_integer_dtype(given) and given.max() < 5
+        numbers(tickformat=",", rangemode="tozero", dtick=1 if few else None)
 
 
 def _safe(frame: pd.DataFrame, drawing: Drawing) -> pd.DataFrame:

@@ -63,7 +63,7 @@ NAME: Final = 60
 """Most characters of an event in its hover text."""
 LANE: Final = 50
 """Most characters of the name of a lane, for a phone."""
-ABOVE: Final = {"x": 0, "xref": "paper", "xanchor": "left", "xshift": -30, "yanchor": "bottom", "yshift": 11}
+ABOVE: Final = {"x": 0, "xref": "paper", "xanchor": "left", "xshift": -42, "yanchor": "bottom", "yshift": 11}
 """Where the name of a lane stands."""
 
 
@@ -107,7 +107,7 @@ def timeline(frame: pd.DataFrame, lang: Lang = "en", titles: Mapping[str, str] |
         chart.add_annotation(text=name, showarrow=False, font={"size": 12, "color": INK}, y=-number, **ABOVE)
     chart.update_yaxes(visible=False, range=[0.4 - len(lanes), 0.8])
     # Room for the first label of the axis, which says the day.
-    chart.update_layout(margin={"l": 32, "r": 10, "t": 10, "b": 40})
+    chart.update_layout(margin={"l": 44, "r": 10, "t": 10, "b": 40})
     margin = max((last - first) * 0.03, pd.Timedelta(seconds=1))
     chart.update_xaxes(range=[first - margin, last + margin])
     values = {

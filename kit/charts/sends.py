@@ -44,6 +44,8 @@ def axis(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
             name = AXIS.columns[column].in_(lang) if column in LINES else escape(column)
             chart.add_trace(_line(frame, column, name) if column in LINES else _errors(frame, column, name), row, 1)
         chart.update_yaxes(title_text=AXIS[panel].in_(lang), rangemode="tozero", nticks=4, row=row)
+        # Bars alone would have plotly take their times for the ticks, beside those of the other panels.
+        chart.add_scatter(x=[None], y=[None], showlegend=False, row=row, col=1)
     spans = _stalls(frame)
     if spans:
         look = {"color": figures.GREY, "opacity": 0.45, "symbol": "square", "size": 12}

@@ -78,7 +78,8 @@ def test_a_picture_is_drawn_of_whatever_columns_there_are():
     at = pd.date_range("2026-01-01", periods=4, freq="s")
     frame = pd.DataFrame({"at": at, "who": ["a", "b", "a", "b"], "n": [1, 2, 3, 4]})
     assert [list(trace.y) for trace in pictures.lines(frame).figure.data] == [[2, 4], [1, 3]]
-    assert len(pictures.bars(frame[["who", "n"]]).figure.data) == 1
+    bars = pictures.bars(frame[["who", "n"]]).figure
+    assert len(bars.data) == bars.layout.xaxis.dtick == 1
     assert pictures.log_lines(frame).figure.layout.yaxis.type == "log"
     # A number tells series apart where it is alone: ids of queues; of several columns it is the text.
     assert len(pictures.lines(frame[["at", "n"]].assign(last=5)).figure.data) == 4
@@ -99,7 +100,6 @@ def test_a_page_draws_a_chart_from_what_it_holds_which_is_plotlys_own_release():
     html = transactions.growth(incidents.growth_frame())._repr_mimebundle_()["text/html"]
     assert "rmqKitPlotly" in html and "</script><" not in html.removesuffix("</script>") and "http" not in html
     assert "DecompressionStream" in offline.library() and len(offline.library()) < 700_000
-    # The library draws every kind of chart.
     release = re.compile(r"plotly\.js v([\d.]+)")
     assert release.findall(offline.source()[:80]) == release.findall(get_plotlyjs()[:200])
     used = {trace.type for draw, frame in frames.CHARTS.values() for trace in draw(frame, "en").figure.data}
@@ -141,6 +141,7 @@ def test_panels_of_the_busy_axis_are_those_with_evidence_and_do_not_overlap():
     chart = sends.axis(frames.AXIS)
     assert chart.reading == "1 send failed." and "nothing stored" not in {trace.name for trace in chart.figure.data}
     assert chart.table["CLIENT_TIMEOUT"].tolist() == [1]
+    assert {trace.yaxis for trace in chart.figure.data if trace.type == "scatter"} == {"y", "y2"}
 
 
 def test_fields_stack_up_to_the_put_back_that_does_not_fit():
@@ -158,10 +159,9 @@ def test_moments_that_decide_are_marked_in_lanes_and_every_row_says_where():
     assert list(told["place"]) == ["broker/store/commitlog/00000000000000000000 @ 18468", "broker/logs/store.log:17"]
     chinese = overview.rows(incidents.result_table("timeline"), "zh")["what"]
     assert list(chinese) == ["第一条泄漏的记录", "记录被拒绝（4 条）"]
-    # Lanes are named above them, bars last.
     chart = overview.timeline(incidents.result_table("timeline"))
     assert [note.text for note in chart.figure.layout.annotations] == ["half-topic-blowup", "refusals and time-outs"]
-    assert not chart.figure.layout.yaxis.visible
+    assert not chart.figure.layout.yaxis.visible and chart.figure.layout.margin.l >= 40
     bars, marks, deciding = chart.figure.data
     assert [str(at)[17:19] for at in bars.x[:2]] == ["07", "50"]
     assert len(marks.x) == len(deciding.x) == 1
