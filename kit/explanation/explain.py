@@ -6,6 +6,7 @@ answers, settings. Ids in it are also decoded.
 """
 
 import re
+import shutil
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
@@ -32,6 +33,7 @@ NO_NAME_SERVER: Final = "namesrv-unreachable"
 TEXTS: Final = labels("explanation")["explain"]
 IDS: Final = labels("explanation")["ids"]
 ID_KINDS: Final = labels("explanation")["id kinds"]
+PARTS: Final = labels("charts")["ids parts"]
 ID_NEXT: Final = labels("explanation")["id next"]
 
 _CARRIERS: Final = frozenset({
@@ -108,7 +110,11 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
 
 def _id(pasted: PastedId, *, compared: bool) -> Meaning:
     """Return what an id is. `compared`: whether somebody compares ids of both kinds."""
-    info, fields = pasted.info, ", ".join(f"{name} {value}" for name, value in ids.fields(pasted.info))
+    info = pasted.info
+    fields = [
+        T("{name} {value}", "{name} {value}").say(name=PARTS.get(name, name), value=value)
+        for name, value in ids.fields(info)
+    ]
     meaning = [IDS["part"].say(text=text) for text in (info.why, fields, *info.notes)]
     if pasted.pair is not None:
         other, line = pasted.pair
@@ -285,7 +291,8 @@ def _block(same: Sequence[dict[str, Any]], lang: Lang) -> str:
 
 
 def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(printable(text), WIDE, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+    wide = min(WIDE, shutil.get_terminal_size((WIDE, 50)).columns)
+    return textwrap.wrap(printable(text), wide, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
 
 
 def _cut(text: str) -> str:

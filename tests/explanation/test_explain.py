@@ -37,7 +37,7 @@ def test_ids_are_taken_apart_and_paired():
     assert "10.20.16.11:10911" in by_kind[OFFSET]["meaning"] and "7909" in by_kind[OFFSET]["meaning"]
     assert OFFSET in by_kind[UNIQ]["meaning"] and UNIQ in by_kind[OFFSET]["meaning"]
     assert rows[0]["slug"] == "send-result"
-    assert not any("。." in row["meaning"] for row in explain(UNIQ, "zh"))
+    assert all("。." not in row["meaning"] and "进程号 " in row["meaning"] for row in explain(UNIQ, "zh"))
     # A printed message is paired with the offset id of its place: 0x1EE5 is 7909.
     printed = f"MessageExt [queueId=1, storeSize=300, queueOffset=0, sysFlag=0, commitLogOffset=7909, properties={{UNIQ_KEY={UNIQ}}}]"
     rows = explain(f"{printed}\nqueryMsgById -i {OFFSET}")

@@ -280,11 +280,15 @@ def with_lineage(records: list[Row]) -> list[Row]:
     done: list[Row] = []
     of_key = defaultdict[str | None, _Earlier](_Earlier)
     ids: set[str] = set()
+    told: set[str | None] = set()
     for record in records:
         earlier = of_key[record["uniq_key"]]
         reason = earlier.reason(record)
         why = WHY[reason].say(**_values(record))
-        why = WHY["last"].say(why=why, more=WHY["new-id"]) if earlier.seen and reason != "batch" else why
+        # Said of the first copy: it is true of every one.
+        if earlier.seen and reason != "batch" and record["uniq_key"] not in told:
+            why = WHY["last"].say(why=why, more=WHY["new-id"])
+            told.add(record["uniq_key"])
         done.append({**record, "copied_from": earlier.source(record, ids), "why": why})
         earlier.add(record)
         ids.add(record["offset_msg_id"])
