@@ -98,8 +98,15 @@ class Postmortem:
     def numbers(self) -> Table | Answer:
         """Return the single figures of what is confirmed."""
         known = causes.figures()
+
+        def said(name: str, value: Any) -> tuple[str, Any]:
+            if name not in known:
+                return name, value
+            word = known[name].values.get(str(value))
+            return known[name].label.in_(self.lang), word.in_(self.lang) if word else value
+
         rows = [
-            (f["title"], known[name].label.in_(self.lang) if name in known else name, value)
+            (f["title"], *said(name, value))
             for f in self.findings()
             for name, value in f["figures"].items()
             if value is not None and not isinstance(value, list | dict)

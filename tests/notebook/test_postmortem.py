@@ -119,6 +119,7 @@ def test_the_page_has_every_section_and_says_what_is_not_used(tmp_path, monkeypa
         assert text in read.text, text
     assert {"en": "a valid time: 1", "zh": "有 1 条没有可识别的时间"}[lang] in read.text
     assert {"en": "Nobody has written this down yet", "zh": "尚未有人填写"}[lang] in read.text
+    assert {"en": "first start of the group", "zh": "消费者组首次启动"}[lang] in read.text
     assert "The broker refused" in read.text and "putMessage message topic length too long" in read.text
 
 
@@ -139,10 +140,5 @@ def test_notes_and_evidence_merge_in_order_of_time(tmp_path):
     # A line of a log is timed by its entry: GMT+8 by layout.
     assert next(at[what] for what in at if what.startswith("Contributing: the client caught")) == "2026-11-20 15:36:52"
     assert {source for _, source, *_ in events} == {"evidence", "team", "decision"}
-    said = [
-        output["data"]["text/plain"]
-        for cell in cells
-        if cell.source == 'look.chains("suspected")'
-        for output in cell.outputs
-    ]
-    assert said == ["Nothing else is suspected."]
+    [suspected] = [cell for cell in cells if cell.source == 'look.chains("suspected")']
+    assert [output["data"]["text/plain"] for output in suspected.outputs] == ["Nothing else is suspected."]
