@@ -32,7 +32,9 @@ def observe(facts: Facts) -> Observed:
     turning = max(sorted(back), key=lambda g: sum(s.n for s in back[g]), default=None)
     named = group or listed.get("listed_group") or turning or (shares[0][0].group if shares else None)
     idle, idle_at = lag.untouched(facts, named)
-    connected = any(named in (None, each["group"]) for each in members.connections(facts))
+    own = {each["address"] for each in members.connections(facts) if named in (None, each["group"])}
+    # A list without one of those that write the offsets is not whole.
+    connected = own and own.issuperset(s.address for s in back.get(named or "", ()))
     observed = Observed(
         {"group": named, "asked": named or idle.get("untouched_group"), "connected": connected, **listed, **idle},
         {"one-id-two-connections": quoted, "queues-untouched": idle_at},
