@@ -67,7 +67,10 @@ def observe(facts: Facts) -> Observed:
     if once:
         observed.quotes["lags-everywhere"] = lag.refs(facts, once.group, once.topic, most=1)
     if part:
-        if all(q.stands and q.stand_offset == q.last_offset for q in part.queues):
+        lines = consumer_logs.of(facts, "orderly-not-done", group=part.group)
+        tried = {(s.topic, s.queue and s.queue[2], integer(s.queue_offset)) for s in lines}
+        stand = {(part.topic, q.queue_id, q.stand_offset) for q in part.queues if q.stands} | tried
+        if all((part.topic, q.queue_id, q.last_offset) in stand for q in part.queues):
             observed.consequence_of = ("consumer-stuck",)
         observed.quotes["lags-in-part"] = lag.refs(facts, part.group, part.topic, part.queues[0])
     if share := worst if client else part:
