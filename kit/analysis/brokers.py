@@ -135,10 +135,39 @@ def addresses(facts: Facts) -> dict[str, set[str]]:
     return {root: set(own) for root, own in hosts.items()}
 
 
+@memo
+def clusters(facts: Facts) -> dict[str, str]:
+    """Return the cluster of each broker, as far as it is known: by configurations and clusterList, those of one NameServer
+    as one, whose topics and groups are on all of its brokers; where brokers of two have one name, that of the broker of
+    this name in the nearest folder.
+    """
+    every = all_of(facts)
+    twins = [b for b in every if any(b.printed == other.printed and b.name != other.name for other in every)]
+    twins = [b for b in twins if b.printed == twins[0].printed]
+    if twins:
+        return {b.name: max(twins, key=lambda twin: (_near(b.root, twin.root), twin.name)).name for b in every}
+    rows = [row for row in facts.rows("settings") if row["origin"] in ORIGINS and row["value"]]
+    printed = {row["file"]: row["value"].strip() for row in rows if row["name"] == "brokerClusterName"}
+    names = [(owner.name, printed[file]) for file in printed if (owner := of_file(facts, file))]
+    servers = ((row["file"], row["value"]) for row in rows if row["name"] == "namesrvAddr" and row["file"] in printed)
+    places = [(address.strip(), printed[file]) for file, value in servers for address in value.split(";")]
+    for row in (row for row in facts.rows("admin_blocks") if row["command"] == "clusterList"):
+        cells = dict(row["cells"])
+        names.append((cells.get("#Broker Name", ""), cells.get("#Cluster Name", "")))
+        places.append((row["file"], names[-1][1]))
+    one: dict[str, set[str]] = {}
+    for own in grouped(places).values():
+        joined = set().union(*(one.get(cluster, {cluster}) for cluster in own))
+        one |= dict.fromkeys(joined, joined)
+    known = grouped((broker, min(one.get(cluster, {cluster}))) for broker, cluster in names if broker and cluster)
+    return {broker: own[0] for broker, own in known.items() if len({*own}) == 1}
+
+
 def apart(facts: Facts, one: str, other: str) -> bool:
-    """Return whether two files are of two clusters, which have a broker of the same name."""
-    a, b = of_file(facts, one), of_file(facts, other)
-    return a is not None and b is not None and a.printed == b.printed and a.name != b.name
+    """Return whether two files are of brokers of two clusters."""
+    known = clusters(facts)
+    a, b = (known.get(owner.name) if (owner := of_file(facts, file)) else None for file in (one, other))
+    return a is not None and b is not None and a != b
 
 
 def elsewhere(facts: Facts) -> bool:

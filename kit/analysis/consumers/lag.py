@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import pandas as pd
 
+from kit.analysis import brokers
 from kit.analysis.consumers import consumer_logs
 from kit.data import grouped
 from kit.formats.printed_times import tzinfo, utc, when
@@ -57,8 +58,8 @@ def last_positions(facts: Facts, group: str, topic: str) -> pd.DataFrame:
     return of_topic(facts, group, topic).drop_duplicates(KEYS, keep="last")
 
 
-def pair(group: str, topic: str, queues: list[Course]) -> Pair:
-    """Return a topic of a group: name, queues, lag, peak, per_queue {queue id (behind its broker, of several): lag},
+def pair(group: str, topic: str, queues: list[Course], cluster: str = "") -> Pair:
+    """Return a topic of a group in one cluster: name, queues, lag, peak, per_queue {queue id (behind its broker, of several): lag},
     growth_per_second (messages, None with one look only), and what the looks show:
 
     shrinks (the lag was larger before, in a known order), ended (much waits still, and nothing came any more while it
@@ -71,7 +72,8 @@ def pair(group: str, topic: str, queues: list[Course]) -> Pair:
     untouched (queues in which much waits and nothing was handled, while another is at its end).
     A queue whose offset was `reported` just before its last look does not fall behind (`_reported`).
     """
-    p = Pair(group=group, topic=topic, queues=queues, name=f"{topic}@{group}", client=None)
+    p = Pair(group=group, topic=topic, cluster=cluster, queues=queues, name=f"{topic}@{group}", client=None)
+    p.name += f" ({cluster})" if cluster else ""
     p.lag, p.peak = sum(q.last_lag for q in queues), sum(q.peak for q in queues)
     p.per_queue = {str(name): q.last_lag for name, q in zip(ids(queues, queues), queues, strict=True)}
     rates = [(q.last_lag - q.first_lag) / q.seconds for q in queues if q.seconds > 0]
@@ -100,7 +102,7 @@ def pair(group: str, topic: str, queues: list[Course]) -> Pair:
     going_on = [q for q in active or queues if q not in slow]
     p.part = None
     if slow and going_on and all(10 * q.last_lag <= s.last_lag for q in going_on for s in slow):
-        part = pair(group, topic, slow)
+        part = pair(group, topic, slow, cluster)
         part.going_on = going_on
         p.part = part if part.backlog or slow is far else None
     return p
@@ -120,13 +122,16 @@ def _rows(facts: Facts) -> list[dict[str, Any]]:
 def pairs(facts: Facts) -> list[Pair]:
     """Return every topic of every user's group with a known lag, the largest first; retry topics if something waits."""
     last = positions(facts).dropna(subset="end").drop_duplicates(KEYS, keep="last")
-    looks, reported = last.to_dict("records"), _reported(facts)
+    looks, reported, clusters_of = last.to_dict("records"), _reported(facts), brokers.clusters(facts)
     current = {tuple(look[name] for name in KEYS) for look in looks if (look["file"], look["line"]) in reported}
     courses = [Course(**row) for row in _rows(facts) if row["peak"] is not None]
     for q in courses:
         q.reported = (q.group, q.topic, q.broker, q.queue_id) in current
         q.grew = q.grew and not q.reported
-    every = [pair(*place, [*own]) for place, own in groupby(courses, lambda q: (q.group, q.topic))]
+    every = []
+    for place, queues in groupby(courses, lambda q: (q.group, q.topic)):
+        clusters = grouped((clusters_of.get(q.broker, ""), q) for q in queues)
+        every += [pair(*place, own, cluster if len(clusters) > 1 else "") for cluster, own in clusters.items()]
     known = (p for p in every if p.lag or not p.topic.startswith(INNER))
     return sorted(known, key=lambda p: (-p.lag, p.name))
 
@@ -220,10 +225,10 @@ def untouched(facts: Facts, group: str | None) -> tuple[dict[str, Any], tuple[Re
     return values, ()
 
 
-def refs(facts: Facts, group: str, topic: str, queue: Course | None = None, most: int = 2) -> tuple[Ref, ...]:
-    """Quote the first and the last line with a group's offset in a topic (or in one of its queues)."""
+def refs(facts: Facts, group: str, topic: str, *queues: Course, most: int = 2) -> tuple[Ref, ...]:
+    """Quote the first and the last line with a group's offset in some queues of a topic."""
     looks = of_topic(facts, group, topic).dropna(subset=["end", "line"])
-    if queue is not None:
-        looks = looks[(looks["queue_id"] == queue.queue_id) & (looks["broker"] == queue.broker)]
+    own = {(queue.broker, queue.queue_id) for queue in queues}
+    looks = looks[[look in own for look in zip(looks["broker"], looks["queue_id"], strict=True)]]
     ends = looks.iloc[[0, -1]] if most > 1 and len(looks) else looks.tail(1)
     return facts.refs(dict.fromkeys((row["file"], int(row["line"])) for row in ends.to_dict("records")))

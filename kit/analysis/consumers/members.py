@@ -197,11 +197,14 @@ def every_client(facts: Facts, group: str, topic: str) -> bool:
     return 0 < there <= max(len(places(facts, group)), len(clients - {""}))
 
 
-def window(firsts: list[Time], facts: Facts, group: str) -> tuple[dt.datetime, dt.datetime] | None:
-    """Return the time from the earliest of these times to the last statement about a group, None without one."""
+def window(firsts: list[Time], facts: Facts, group: str, file: str) -> tuple[dt.datetime, dt.datetime] | None:
+    """Return the time from the earliest of these times to the last statement about a group in the cluster of a file, None
+    without one.
+    """
     known = [first for first in firsts if first is not None]
     statements = facts.rows("consumer_statements", group=(group,))
-    lasts = (statement["last"] for statement in statements if statement["last"] is not None)
+    own = (statement for statement in statements if not brokers.apart(facts, file, statement["file"]))
+    lasts = (statement["last"] for statement in own if statement["last"] is not None)
     return (min(known), max([*known, *lasts])) if known else None
 
 

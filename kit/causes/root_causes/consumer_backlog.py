@@ -65,7 +65,7 @@ def observe(facts: Facts) -> Observed:
     else:
         _no_growth(facts, observed, pairs)
     if once:
-        observed.quotes["lags-everywhere"] = lag.refs(facts, once.group, once.topic, most=1)
+        observed.quotes["lags-everywhere"] = lag.refs(facts, once.group, once.topic, *once.queues, most=1)
     if part:
         lines = consumer_logs.of(facts, "orderly-not-done", group=part.group)
         tried = {(s.topic, s.queue and s.queue[2], integer(s.queue_offset)) for s in lines}
@@ -93,25 +93,26 @@ def _no_growth(facts: Facts, observed: Observed, pairs: list[lag.Pair]) -> None:
     burst = max((p for p in pairs if p.shrinks), key=lambda p: p.peak, default=None)
     if burst and observed.values["all_known"] and burst.peak > lag.SMALL:
         observed.values["ended" if burst.ended else "burst"] = burst
-        observed.quotes["lag-grows"] = lag.refs(facts, burst.group, burst.topic)
+        observed.quotes["lag-grows"] = lag.refs(facts, burst.group, burst.topic, *burst.queues)
     if still := next((p for p in pairs if p.still), None):
         idle = still.idle and observed.values["all_known"]
         observed.values |= {"still": still, "still_before": sum(q.first_lag for q in still.queues), "idle": idle}
-        observed.quotes["lag-grows"] = lag.refs(facts, still.group, still.topic)
+        observed.quotes["lag-grows"] = lag.refs(facts, still.group, still.topic, *still.queues)
 
 
 def _worst(facts: Facts, observed: Observed, pairs: list[lag.Pair], worst: lag.Pair) -> None:
     """Add by how much the lag of the slowest group grew, and another group that keeps up with the same topic."""
     before, queues = sum(q.first_lag for q in worst.queues), sum(q.arrived > 0 for q in worst.queues)
     observed.values |= {"before": before, "queues": queues}
-    observed.quotes["lag-grows"] = lag.refs(facts, worst.group, worst.topic)
+    observed.quotes["lag-grows"] = lag.refs(facts, worst.group, worst.topic, *worst.queues)
     firsts, lasts = [q.first for q in worst.queues if q.first], [q.last for q in worst.queues if q.last]
     observed.window = (min(firsts), max(lasts)) if firsts and lasts else None
     for other in pairs:
         keeps_up = all(q.last_lag <= lag.SMALL for q in other.queues) and any(q.advanced for q in other.queues)
-        if other.topic == worst.topic and other.group != worst.group and keeps_up and "other" not in observed.values:
+        same = (other.topic, other.cluster) == (worst.topic, worst.cluster)
+        if same and other.group != worst.group and keeps_up and "other" not in observed.values:
             observed.values["other"] = other.group
-            observed.quotes["another-group-keeps-up"] = lag.refs(facts, other.group, other.topic, most=1)
+            observed.quotes["another-group-keeps-up"] = lag.refs(facts, other.group, other.topic, *other.queues, most=1)
 
 
 def _listener(

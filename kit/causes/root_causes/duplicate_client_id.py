@@ -105,7 +105,9 @@ def _owners(
     refs = [ref for rows in of_several for ref in quoting.lines(facts, rows, 2)]
     refs += [ref for topic, q in dict(reversed(idle)).items() for ref in lag.refs(facts, group, topic, q)]
     observed.quotes["shares-wrong"] = list(dict.fromkeys(refs)) or consumer_logs.quote(facts, back[:2])
-    observed.window = members.window([pair[name] for pair in pairs for name in ("first", "other_first")], facts, group)
+    if pairs:
+        opened = [pair[name] for pair in pairs for name in ("first", "other_first")]
+        observed.window = members.window(opened, facts, group, pairs[0]["file"])
 
 
 def _addresses(pairs: Iterable[dict[str, Any]]) -> set[str]:

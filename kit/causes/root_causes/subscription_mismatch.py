@@ -89,7 +89,7 @@ def _different(facts: Facts, observed: Observed, group: str, pairs: list[members
         "topics": [topic for topic in front if behind[topic] or not lost],
         "no_effect": set(behind.values()) == {0} and all(n is not None and n <= lag.SMALL for n in front.values()),
     }  # fmt: skip
-    observed.window = members.window([s.first for pair in pairs for s in pair], facts, group)
+    observed.window = members.window([s.first for pair in pairs for s in pair], facts, group, one.ref.file)
 
 
 def _waiting(facts: Facts, observed: Observed, group: str, idle: list[tuple[lag.Pair, list[lag.Course]]]) -> None:

@@ -42,9 +42,9 @@ with queues as (
 ), dated as (
   select j.nth, j.source, j.file, j.line, j.`group`, j.topic, j.broker, j.queue_id, j.offset, j.reached, m.latest,
     if(j.wrong, j.lowest, j.known) as at, j.wrong and j.source = 'copy' as at_least,
-    j.own and m.queues > 0 and (if(j.wrong, j.lowest, j.known) is null or (j.wrong and j.source = 'copy')
+    j.own and m.broker is not null and (if(j.wrong, j.lowest, j.known) is null or (j.wrong and j.source = 'copy')
       or coalesce(unix_micros(if(j.wrong, j.lowest, j.known)) >= unix_micros(m.latest) - 60000000, false)) as own
-  from judged j cross join (select max(time) as latest, count(*) as queues from queue_growth) m
+  from judged j left join (select broker, max(time) as latest from queue_growth group by broker) m on m.broker = j.broker
 ), placed as (
   select d.nth, d.source, d.file, d.line, d.`group`, d.topic, d.broker, d.queue_id, d.offset, d.reached, d.own, d.at_least and not d.own as at_least,
     if(d.own and (d.at is null or d.at_least) and d.latest is not null, d.latest, d.at) as time, q.first, q.last, d.latest
