@@ -5,6 +5,7 @@ evidence the step is not known, and what would show it is requested.
 """
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -30,6 +31,8 @@ SILENCE: Final = dt.timedelta(minutes=1)
 """How often a broker prints at least (`BrokerController`, the dispatch behind the commit log)."""
 LONG: Final = dt.timedelta(minutes=10)
 """What somebody took from a broker for an incident is longer, or has its start."""
+PRINTED: Final = 100
+"""Settings that any broker prints at its start, at the least: a log that has some, but fewer, has lost lines."""
 EARLIER: Final = dt.timedelta(days=30)
 """What a text quotes of an earlier incident is at least so much older than its last line."""
 
@@ -43,6 +46,9 @@ def _covers(facts: Facts, source: str) -> bool:
     own = [span for span in every if span[0].source == source]
     if not own or not brokers.of_each(facts, (item.file for item, *_ in own)):
         return not own and facts.has_source(source)
+    printed = Counter(folder_of(r["file"]) for r in facts.rows("settings") if r["origin"] == "broker.log")
+    if any(n < PRINTED for n in printed.values()):
+        return False
     begins = min(first for _, first, _ in own) <= min(first for _, first, _ in every) + START
     # One log may be silent while nothing happens, not all of a broker that stores records.
     logs = own if source == "broker" else [span for span in every if span[0].source in LOGS]
