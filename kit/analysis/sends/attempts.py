@@ -111,10 +111,8 @@ def send_calls(facts: Facts) -> pd.DataFrame:
     grouped = rows.assign(own=own).groupby("own", sort=False)
     each = grouped.last().assign(attempts=grouped.size(), file=grouped["file"].first(), line=grouped["line"].first())
     whole = int(config.default_of("retryTimesWhenSendFailed", None)) + 1
-    # A timed-out attempt has used up the whole time of its call, except in 3.x, whose line names no broker; a code that
-    # is not retried ends it at once.
-    late = (each["kind"] == "CLIENT_TIMEOUT") & each["broker"].notna()
-    threw = each["thrown"].eq(True) | late | (each["attempts"] >= whole)
+    # A code that is not retried ends the call at once.
+    threw = each["thrown"].eq(True) | (each["attempts"] >= whole)
     known = setup.client_versions(facts)
     if not known or any(2 not in versions.rule("retriedResponseCodes", version) for version in known):
         threw |= each["kind"].isin(BUSY_CODE)  # clients of 5.3.0 and later retry SYSTEM_BUSY

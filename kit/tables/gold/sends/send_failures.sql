@@ -1,6 +1,6 @@
 -- One row per log entry about a failed send, or with the message of a failed attempt: file, line, at (the line that names the kind), ts_ms
 -- (since 1970), source, thread, logger, role (attempt, message, call), kind (null for a message), key, uniq_key, printed (first 2,000 characters,
--- of a call), period (ms in the queue), queue (its size), broker, thrown (the client makes no further attempt), counts (false: another logger of the
+-- of a call), period (ms in the queue), queue (its size), broker, thrown (the client makes no further attempt: it says so, or a time-out used up the call's time, except in 3.x, which prints no more than `sendKernelImpl exception`), counts (false: another logger of the
 -- application prints the exceptions of this thread and second as well, and more of them).
 -- At most 400,001 (with more they are not followed one by one), in order of file and line. A client logs each failed attempt (DefaultMQProducerImpl.sendDefaultImpl), up to 5.1.1 with the
 -- message as an entry of its own; what an application logs is the exception of the whole call.
@@ -68,7 +68,7 @@ with marked as (
       when 'call' then nullif(regexp_extract(message, '(?:^|[^A-Za-z0-9_])([0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24})?)(?:$|[^A-Za-z0-9_])', 1), '')
       end as uniq_key,
     case when role = 'call' then substring(message, 1, 2000) end as printed,
-    try_cast(period as bigint) as period, try_cast(queue as bigint) as queue, broker, coalesce(what = 'throw exception', false) as thrown
+    try_cast(period as bigint) as period, try_cast(queue as bigint) as queue, broker, what
   from counted
 ), loose as (
   select *, role = 'call' and key is null and uniq_key is null and thread is not null as loose, ts_ms div 1000 as second from printed
@@ -78,6 +78,6 @@ with marked as (
   select *, first_value(coalesce(logger, '')) over (
     partition by loose, file, thread, kind, period, queue, second order by n desc, coalesce(logger, '')) as most from numbered
 )
-select file, line, at, ts_ms, source, thread, logger, role, kind, key, uniq_key, printed, period, queue, broker, thrown,
-  not loose or coalesce(logger, '') = most as counts
+select file, line, at, ts_ms, source, thread, logger, role, kind, key, uniq_key, printed, period, queue, broker,
+  coalesce(what = 'throw exception' or (what <> '' and kind = 'CLIENT_TIMEOUT'), false) as thrown, not loose or coalesce(logger, '') = most as counts
 from most order by file, line limit 400001
