@@ -110,12 +110,10 @@ def send_calls(facts: Facts) -> pd.DataFrame:
     own = rows["uniq_key"].fillna(NO_ID + rows["file"] + NO_ID + rows["line"].astype(str))
     grouped = rows.assign(own=own).groupby("own", sort=False)
     each = grouped.last().assign(attempts=grouped.size(), file=grouped["file"].first(), line=grouped["line"].first())
-    whole = int(config.default_of("retryTimesWhenSendFailed", None)) + 1
-    # A code that is not retried ends the call at once.
-    threw = each["thrown"].eq(True) | (each["attempts"] >= whole)
+    threw = each["thrown"].eq(True) | (each["attempts"] > int(config.default_of("retryTimesWhenSendFailed", None)))
     known = setup.client_versions(facts)
     if not known or any(2 not in versions.rule("retriedResponseCodes", version) for version in known):
-        threw |= each["kind"].isin(BUSY_CODE)  # clients of 5.3.0 and later retry SYSTEM_BUSY
+        threw |= each["kind"].isin(BUSY_CODE)  # ends the call at once; clients of 5.3.0 and later retry it
     return each[threw].reset_index(drop=True).rename_axis("call").reset_index()
 
 

@@ -47,8 +47,7 @@ def observe(facts: Facts) -> Observed:
         observed.values |= {"twice": first["client_id"], "same": len(same), "addresses": sorted(same)}
         places = [(first["file"], first["line"]), (first["file"], first["other_line"])]
         observed.quotes["one-id-two-connections"] = facts.refs(places)
-    share = next((pair for pair in shares if pair[0].group == named), None)
-    if share:
+    if share := next((pair for pair in shares if pair[0].group == named), None):
         observed.values["share"] = share[0]
         observed.quotes["same-share"] = consumer_logs.quote(facts, share)
     if lines := back.get(named or ""):
