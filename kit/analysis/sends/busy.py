@@ -176,7 +176,8 @@ def intervals(failed: pd.DataFrame) -> pd.DataFrame:
     failed = failed[failed["ts"].notna()]
     start = failed["ts"].astype("float64")
     cost = pd.to_numeric(failed["cost_ms"], errors="coerce").astype("Float64").fillna(0).astype("float64")
-    least = (failed["source"] != "ledger") * 1000.0  # logs of 4.x clients have whole seconds
+    # Logs of 4.x clients have whole seconds.
+    least = ((failed["source"] != "ledger") & (start % 1000 == 0)) * 1000.0
     return pd.DataFrame({"start": start, "end": start + cost.where(cost >= least, least)})
 
 

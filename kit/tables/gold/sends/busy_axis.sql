@@ -7,7 +7,7 @@ with steps as (
     sum(case when a.born_or_stored = 'stored' then a.n end) as stored
   from arrivals a cross join busy_window w group by 1
 ), failed as (
-  select kind, cast(ts + greatest(coalesce(cost_ms, 0), if(source = 'ledger', 0, 1000)) as bigint) as ended from failed_sends
+  select kind, cast(ts + greatest(coalesce(cost_ms, 0), if(source = 'ledger' or ts % 1000 <> 0, 0, 1000)) as bigint) as ended from failed_sends
   where not other and ts between -9214560000000 and 9214646399999
 ), errors as (
   select f.ended - pmod(f.ended, w.step_ms) as at,

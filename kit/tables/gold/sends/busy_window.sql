@@ -1,7 +1,7 @@
 -- One row, none if no send failed and nothing stalled: start and end (ms since 1970, and times) of that, low_ms and high_ms (the ends of the time axis),
--- step_ms (its steps, at most 1,500). The time in a log is that of the failure, in whole seconds for clients of 4.x; a ledger may hold any number.
+-- step_ms (its steps, at most 1,500). The time in a log is that of the failure, some second of it where it has no ms, as of clients of 4.x; a ledger may hold any number.
 with failed as (
-  select ts as begun, ts + greatest(coalesce(cost_ms, 0), if(source = 'ledger', 0, 1000)) as ended from failed_sends
+  select ts as begun, ts + greatest(coalesce(cost_ms, 0), if(source = 'ledger' or ts % 1000 <> 0, 0, 1000)) as ended from failed_sends
   where not other and ts is not null
 ), spans as (
   select cast(min(begun) as bigint) as begun, cast(max(ended) as bigint) as ended from failed
