@@ -25,7 +25,7 @@ _LONG_NAME: Final = re.compile(r"`[^`\n]*`|[\w%|.@#-]{61,}", re.ASCII)
 
 @attrs.frozen
 class Filled:
-    """A sentence with its values, not yet in any language. `shown`: False leaves out the parts in `<…>` with counts of 0."""
+    """A sentence with its values, not yet in any language. `shown`: False leaves out parts in `<…>` that count 0."""
 
     text: "T"
     values: dict[str, Any]

@@ -24,10 +24,10 @@ Queue = tuple[str, str, int]
 
 
 class Broker(NamedTuple):
-    """A broker in the evidence. `root`: the folder above `commitlog`, or of its configuration; `printed`: brokerName, else
-    the root; `slave`: None without a configuration of its own, and in controller mode; `stored`: it has a commitlog;
-    `configured`: it has a configuration; `name`: as printed, but the root if that is the name of another cluster's
-    broker: no host stored records in both.
+    """A broker in the evidence. `root`: the folder above `commitlog`, or of its configuration; `printed`: brokerName,
+    else the root; `slave`: None without a configuration of its own, and in controller mode; `stored`: it has a
+    commitlog; `configured`: it has a configuration; `name`: as printed, but the root if that is the name of another
+    cluster's broker: no host stored records in both.
     """
 
     root: str
@@ -56,8 +56,8 @@ def is_slave(settings: Mapping[str, str | None]) -> bool:
 
 @memo
 def all_of(facts: Facts) -> tuple[Broker, ...]:
-    """Return the brokers whose store or configuration is in the evidence, in order of root; behind them masters of other
-    clusters that have the name of one of them, and neither here.
+    """Return the brokers whose store or configuration is in the evidence, in order of root; behind them masters of
+    other clusters that have the name of one of them, and neither here.
     """
     # A subscription group has its own brokerId: the broker from which it may be read.
     own = (row for row in facts.rows("settings") if row["origin"] in ORIGINS and not row["backup"])
@@ -101,8 +101,8 @@ def _stores(facts: Facts) -> set[str]:
 
 @memo
 def _elsewhere(facts: Facts) -> list[tuple[str, str, str]]:
-    """Return (folder that all files share which name it, brokerName, address) of masters whose store is not here, if that
-    is not above a store; where there is no store, of all if they have one name, each in folders of its own.
+    """Return (folder that all files share which name it, brokerName, address) of masters whose store is not here, if
+    that is not above a store; where there is no store, of all if they have one name, each in folders of its own.
     """
     stores = [PurePosixPath(store) for store in _stores(facts)]
     naming = grouped((row["address"], row) for row in facts.rows("unstored_brokers"))
@@ -137,9 +137,9 @@ def addresses(facts: Facts) -> dict[str, set[str]]:
 
 @memo
 def clusters(facts: Facts) -> dict[str, str]:
-    """Return the cluster of each broker, as far as it is known: by configurations and clusterList, those of one NameServer
-    as one, whose topics and groups are on all of its brokers; where brokers of two have one name, that of the broker of
-    this name in the nearest folder.
+    """Return the cluster of each broker, as far as it is known: by configurations and clusterList, those of one
+    NameServer as one, whose topics and groups are on all of its brokers; where brokers of two have one name, that of
+    the broker of this name in the nearest folder.
     """
     every = all_of(facts)
     twins = [b for b in every if any(b.printed == other.printed and b.name != other.name for other in every)]
@@ -259,8 +259,8 @@ def file_brokers(facts: Facts) -> list[dict[str, Any]]:
 
 @fold("file string, store_host string, host string, broker string, halves boolean", "file_hosts")
 def store_brokers(facts: Facts) -> list[dict[str, Any]]:
-    """One row per commit log file and host that stored records in it: file, store_host, host (as in offset message ids),
-    broker (the host that represents it), halves (half or op records are among them).
+    """One row per commit log file and host that stored records in it: file, store_host, host (as in offset message
+    ids), broker (the host that represents it), halves (half or op records are among them).
 
     Half and op queues belong to a broker, and a broker changes its address if another member of its group leads: hosts
     that wrote to one file are one broker. At most as many rows as `file_hosts`.

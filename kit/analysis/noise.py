@@ -34,8 +34,8 @@ def harmless_texts(facts: Facts, lang: Lang | None = None) -> pd.DataFrame:
 
 @attrs.frozen
 class Judged:
-    """A text of a start or stop that goes on: `timed` (entries with a time), of these `outside` starts and stops of their
-    own group; `first` and `last` (naive UTC), `groups` and `place` (file, line) are of the entries that show it.
+    """A text of a start or stop that goes on: `timed` (entries with a time), of these `outside` starts and stops of
+    their own group; `first` and `last` (naive UTC), `groups` and `place` (file, line) are of the entries that show it.
     """
 
     text: GoesOn
@@ -49,9 +49,7 @@ class Judged:
 
 @memo
 def going_on(facts: Facts) -> dict[str, Judged]:
-    """Return the texts of `catalogue.PASSING` that go on here without a start or stop, by number, time and distance,
-    never by the text.
-    """
+    """Return the texts of `catalogue.PASSING` that go on here without a start or stop, by number, time, distance."""
     if not any(row["event"] in PASSING for row in facts.rows("known_texts")):
         return {}
     seen = facts("passing_seconds").astype({"second": "int64", "n": "int64"}).sort_values(["second", "file", "line"])

@@ -16,7 +16,7 @@ from kit.tables.facts import Facts, memo
 
 @attrs.frozen
 class Seen:
-    """How often known texts occur: `count`, `first`/`last` (naive UTC) of the files `timed`, `places`: the first of each."""
+    """How often known texts occur: `count`, `first`/`last` (naive UTC) of the files `timed`, `places`: their first."""
 
     count: int = 0
     first: dt.datetime | None = None

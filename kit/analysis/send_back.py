@@ -22,9 +22,9 @@ UNANSWERED: Final = ("timeout", "connection")
 SendBack = SimpleNamespace
 """Refused send-backs of a case: `refusals` (entries that report one, of a client log, else the broker's store.log),
 `resent_failed` (those that the client could not send anew either), `cleared` (whether every client is known to send it
-anew without TRAN_MSG), `reason` (of `REASONS`, or None), `retry_topic_length` (in characters, null unless the length was
-the reason), `printed_length` (of the longest name that the store says it refused, whoever it belongs to), `printed` (these
-lines), `groups`, `window`; `refs`, `resent_refs`, `reason_refs`.
+anew without TRAN_MSG), `reason` (of `REASONS`, or None), `retry_topic_length` (in characters, null unless the length
+was the reason), `printed_length` (of the longest name that the store says it refused, whoever it belongs to), `printed`
+(these lines), `groups`, `window`; `refs`, `resent_refs`, `reason_refs`.
 """
 
 

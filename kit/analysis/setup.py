@@ -128,8 +128,9 @@ def discards_stored(facts: Facts) -> list[dict[str, Any]]:
     return [{"kept": bool(known) and all(versions.rule("discardTopic", version) for version in known)}]
 
 
-# --- the deployment: what `doctor` searches for hazards -----------------------------------------------------------------
-# If the evidence is nothing but configuration, it is read from the files: no engine, no workspace; else from the tables.
+# --- the deployment: what `doctor` searches for hazards ---------------------------------------------------------------
+# If the evidence is nothing but configuration, it is read from the files: no engine, no workspace; else from the
+# tables.
 
 MOST: Final = 4 << 20
 """Bytes of a configuration file that is read without the tables of a case."""

@@ -123,7 +123,7 @@ def for_size(rows: pd.DataFrame, writer: str) -> pd.DataFrame:
 class Rejects:
     """Sends refused at once for their size. Counts are None if no log would show them. `by_broker`: answered with code
     13; `by_client`: the client's own limit, before anything was sent; `largest`: bytes of the largest refused record;
-    `timed`: the files of `window`; `sized`: store or client names the size (13 may also be a name, properties, a batch).
+    `timed`: the files of `window`; `sized`: store or client names the size (13 may be a name or properties).
     """
 
     by_broker: int | None
@@ -174,8 +174,8 @@ def _sends(answers: pd.DataFrame) -> int:
 
 
 @fold(
-    "broker string, how string, max_size bigint, assumed boolean, total_max bigint, body_max bigint, dledger_max bigint, properties_max bigint, check_max bigint, "
-    "raw_put_backs boolean",
+    "broker string, how string, max_size bigint, assumed boolean, total_max bigint, body_max bigint, "
+    "dledger_max bigint, properties_max bigint, check_max bigint, raw_put_backs boolean",
     "store_brokers", "half_writers", "size_refusals", "settings", "admin_names", "broker_starts", "store_extent",
 )  # fmt: skip
 def size_limits(facts: Facts) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ def summary(facts: Facts) -> dict[str, Any]:
     `renewed`, messages `dead_lettered`. {} without a store.
 
     `discarded` is None where the version does not keep what it discards and no log reports it; `pending` where the logs
-    at hand have a hole (not `whole`) in which the end of an open transaction may lie; what would be 0, where one is cut off.
+    at hand have a hole (not `whole`) in which the end of an open transaction may lie; what would be 0, where one is cut.
     """
     if not facts.has("messages"):
         return {}

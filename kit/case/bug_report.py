@@ -25,9 +25,7 @@ def write(folder: Path, case: "Case") -> None:
 
 
 def text(failures: Sequence[Failure], case: "Case | None" = None, options: Mapping[str, Any] | None = None) -> str:
-    """Return the report: versions, options (those of the case unless given), the failures with their frames, and the
-    shape of the evidence.
-    """
+    """Return the report: versions, options (those of the case unless given), failures with frames, the evidence."""
     if options is None and case is not None:
         options = case.options.declared()
     lines = [

@@ -184,8 +184,9 @@ class Case:
     def _write(self, name: str, folder: Path) -> None:
         """Write a table, one part a task. A part that is in the folder already is not read again.
 
-        On this machine records and logs are written by a query for each part, as many at once as there are cores: of one
-        query the embedded engine begins all tasks at once, and two tasks of many parts each wait for the longer one.
+        On this machine records and logs are written by a query for each part, as many at once as there are cores: of
+        one query the embedded engine begins all tasks at once, and two tasks of many parts each wait for the longer
+        one.
         """
         spec = tables.specs()[name]
         zones = self.zones if spec.zoned else {}

@@ -59,8 +59,8 @@ def into(out: Path, command: str, lang: Lang = "en") -> Iterator[Path]:
 
 @contextlib.contextmanager
 def fresh(out: Path, lang: Lang = "en") -> Iterator[Path]:
-    """Yield an empty folder; when the block ends without an error, what is in it is moved into `out`, which must be empty
-    or absent: half an evidence looks like one. Raise `OutputRefused`.
+    """Yield an empty folder; when the block ends without an error, what is in it is moved into `out`, which must be
+    empty or absent: half an evidence looks like one. Raise `OutputRefused`.
     """
     check(out, lang)
     for path in out.iterdir() if out.exists() else ():

@@ -46,7 +46,7 @@ MAX_OUTPUT: Final = 256 << 20
 MAX_BYTES: Final = 64 << 20
 """How many bytes of a configuration file or an output are read: thousands of topics take a few megabytes."""
 MOST_TASKS: Final = 16
-"""Tasks at most, but for large tables on Apache Spark: the embedded engine begins all at once, a thousand took gigabytes."""
+"""Tasks at most, but for large tables on Apache Spark: the embedded engine begins all, a thousand took gigabytes."""
 _SET_UP: Final = (
     "command in ('clusterList', 'getBrokerConfig', 'topicList', 'topicRoute') or name like '%brokerVersionDesc%'"
 )

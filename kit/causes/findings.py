@@ -1,6 +1,4 @@
-"""What a cause returns, a `Finding` as in findings.json (schema 1), and the one rule that turns its steps into a
-verdict.
-"""
+"""What a cause returns, a `Finding` as in findings.json (schema 1), and the rule that makes a verdict of its steps."""
 
 import datetime as dt
 from collections.abc import Iterable, Mapping

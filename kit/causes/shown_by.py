@@ -59,8 +59,8 @@ def _covers(facts: Facts, source: str) -> bool:
 
 
 def _stored(facts: Facts) -> bool:
-    """Return whether the commit logs hold what was stored: no master's is missing, none was cut off or lacks a hundredth
-    or its first files, unless the broker itself deleted these.
+    """Return whether the commit logs hold what was stored: no master's is missing, none was cut off or lacks a
+    hundredth or its first files, unless the broker itself deleted these.
     """
     if not facts.has("messages") or facts.rows("unstored_brokers"):
         return False

@@ -121,7 +121,7 @@ class Declared:
         figure: go.Figure | None = None,
         **about: Mapping[str, Any],
     ) -> Chart:
-        """Return the chart. `frame`: what its table shows, and is drawn if there is no `figure`; without rows `nothing`.
+        """Return the chart. `frame`: what its table shows, drawn if there is no `figure`; no rows: `nothing`.
 
         `reading`: a sentence, or the values of the declared one; `title`, `alt`: values of these.
         """

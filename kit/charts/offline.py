@@ -49,5 +49,5 @@ def drawn(figure: Mapping[str, Any], words: str, min_width: int = 0) -> str:
 
 
 def wide(width: int) -> str:
-    """Return what lets a chart of JupyterLab scroll below `width` pixels; it stands in the output that follows the chart."""
+    """Return what lets a chart of JupyterLab scroll below `width` pixels; it stands in the output behind it."""
     return f"<style>:has(> .jp-RenderedPlotly):has(+ * .rmq-kit-{width}) {{ overflow-x: auto; > .jp-RenderedPlotly {{ min-width: {width}px }} }}</style><i class='rmq-kit-{width}'></i>"

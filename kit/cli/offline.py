@@ -157,8 +157,8 @@ def explain(text: tuple[str, ...], json_file: Path | None, lang: Lang) -> None:
 
 
 def _pasted(text: tuple[str, ...]) -> str:
-    """Return the text of a file or of standard input, or the words themselves where they name no file: one that looks like
-    the name of a file is said to be none.
+    """Return the text of a file or of standard input, or the words themselves where they name no file: one that looks
+    like the name of a file is said to be none.
     """
     if text in ((), (shared.STDIO,)):
         return _beginning(shared.STDIO, sys.stdin.buffer if sys.stdin else None)

@@ -329,7 +329,7 @@ def place(folder: Path, name: str) -> Path:
     return folder / hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()
 
 
-# --- streams of packed bytes, recognised by their first bytes, read forwards in bounded memory -----------------------------
+# --- streams of packed bytes, recognised by their first bytes, read forwards in bounded memory ------------------------
 
 
 class Stream(io.RawIOBase):

@@ -127,7 +127,7 @@ def temporary() -> Iterator[None]:
 
 
 def write_text(path: Path, text: str, *, private: bool = False, durable: bool = True) -> None:
-    """Write a file completely or not at all. `private`: readable by its owner only; `durable`: on disk before it returns."""
+    """Write a file completely or not at all. `private`: only its owner may read it; `durable`: it is on disk."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as part:
         handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600 if private else 0o666)

@@ -132,7 +132,8 @@ def outputs(lines: Sequence[Line]) -> tuple[dict[int, str], frozenset[int]]:
         head = _command(line.text) or (DUMP if _OUTPUTS["dumped"].match(line.text) else metrics.of_line(line.text))
         if head and head != inside:
             begun[line.number] = inside = head
-        # A row has two numbers, or cells apart; brokerStatus and topicRoute print names and values, the latter also lines of brackets.
+        # A row has two numbers, or cells apart; brokerStatus and topicRoute print names and values, the latter also
+        # lines of brackets.
         form = _OUTPUTS["named"] if inside in ("brokerStatus", "topicRoute", "queryMsgBy…") else _OUTPUTS["row"]
         goes_on = (
             inside

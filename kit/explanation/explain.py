@@ -37,7 +37,8 @@ PARTS: Final = labels("charts")["ids parts"]
 ID_NEXT: Final = labels("explanation")["id next"]
 
 _CARRIERS: Final = frozenset({
-    "broker-exception", "client-exception", "send-result", "spring-send-failed", "dashboard", "grpc-status", "grpc-client-failed", "proxy-error",
+    "broker-exception", "client-exception", "send-result", "spring-send-failed", "dashboard", "grpc-status",
+    "grpc-client-failed", "proxy-error",
 })  # fmt: skip
 """Known texts and problems that say less than what they carry: a code, a status, another problem's text."""
 _CODE: Final = re.compile(r"(?<!response of )\bCODE: ?(\d{1,4})\b|\bresponse ?code[=: ]+(\d{1,4})\b", re.IGNORECASE)

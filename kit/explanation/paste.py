@@ -1,4 +1,4 @@
-"""What people paste, as it was printed: text of any encoding, lines without quoting, prompts and colours, the ids in them."""
+"""What people paste, as it was printed: any encoding, lines without quoting, prompts and colours, ids in them."""
 
 import contextlib
 import re
@@ -27,7 +27,7 @@ _SEVERAL: Final = (
 
 @attrs.frozen
 class Line:
-    """A line of a paste. `number`: from 1; `text`: as printed; `frame`: of a stack trace or a program, or without own meaning."""
+    """A line of a paste. `number`: from 1; `text`: as printed; `frame`: of a stack trace, or without a meaning."""
 
     number: int
     text: str
@@ -87,7 +87,7 @@ def plain(line: str) -> str:
     return _FORMS["prompt"].sub("", text).strip()
 
 
-# --- ids ---------------------------------------------------------------------------------------------------------------
+# --- ids --------------------------------------------------------------------------------------------------------------
 
 _SENT: Final = re.compile(r"\bmsgId=([0-9A-Fa-f]{32,56}), offsetMsgId=([0-9A-Fa-f]{32,56})")
 _KEY: Final = re.compile(r"\bUNIQ_KEY=([0-9A-Fa-f]{32,56})")

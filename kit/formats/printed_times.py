@@ -65,7 +65,7 @@ def is_local(time: str | None) -> bool:
 
 
 def when(text: str | None, *, month_first: bool = False) -> dt.datetime | None:
-    """Read a time as tables and `date` print it (ISO, Chinese, day first, digits, epoch), without a zone if it has none."""
+    """Read a time as tables and `date` print it (ISO, Chinese, day first, digits, epoch); it may have no zone."""
     text = (text or "").strip()
     if not 10 <= len(text) <= 40:
         return None

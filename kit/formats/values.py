@@ -13,7 +13,8 @@ from kit import data
 
 TIMESTAMP: Final = pa.timestamp("us", tz="UTC")
 TYPES: Final[dict[str, pa.DataType]] = {
-    "string": pa.string(), "int": pa.int32(), "bigint": pa.int64(), "double": pa.float64(), "boolean": pa.bool_(), "timestamp": TIMESTAMP,
+    "string": pa.string(), "int": pa.int32(), "bigint": pa.int64(), "double": pa.float64(), "boolean": pa.bool_(),
+    "timestamp": TIMESTAMP,
     "binary": pa.binary(), "array<string>": pa.list_(pa.string()), "array<int>": pa.list_(pa.int32()),
     "map<string,string>": pa.map_(pa.string(), pa.string()),
 }  # fmt: skip

@@ -190,7 +190,7 @@ def with_columns(inventory: Inventory, override: str) -> Inventory:
     return attrs.evolve(inventory, items=tuple(new if i.file == file else i for i in inventory.items))
 
 
-# --- copies: equal files, earlier copies of a log that grew, commitlogs with the same records -------------------------------
+# --- copies: equal files, earlier copies of a log that grew, commitlogs with the same records -------------------------
 
 _GROWS: Final = ("log", "text", "mqadmin", "metrics", "rows", "sends")
 """Kinds of files whose earlier copy may be the beginning of a later one."""

@@ -1,5 +1,4 @@
-"""Unchanged lines and records of the evidence: what a reference points to, and the lines that mention a word (an id, a
-business key).
+"""Unchanged lines and records of the evidence: what a reference points to, and the lines that mention an id or a key.
 
 Raw bytes are searched for words, not parsed entries: lines that match no layout mention messages too.
 """

@@ -199,7 +199,7 @@ def _document(head: Head) -> Kind | None:
 
 
 def _settings(head: Head) -> Kind | None:
-    """Recognise files of settings; a pasted question with settings, and an error or lines of a log among them, is a text."""
+    """Recognise files of settings; a pasted question with settings, and an error or log lines among them, is a text."""
     small = _kind(configs.sniff(head.text, head.file.file))
     if small is None or head.text.lstrip().startswith(b"{"):
         return small
@@ -223,7 +223,8 @@ def _log_or_table(head: Head) -> Kind | None:
     quoted = _quoted(head.text) if head.file.bytes < HEAD else {}
     if known is not None and known["source"] != "text" and known["layout"] != "time-only":
         return "log", known | quoted
-    # A ledger's cells may contain log lines: its columns distinguish it from a paste; a list of clients has bars as well.
+    # A ledger's cells may contain log lines: its columns distinguish it from a paste; a list of clients has bars as
+    # well.
     table = None if quoted.get("mqadmin") else _rows(head)
     if table and (known is None or known["source"] == "text" or not table[1]["dialect"]["objects"]):
         return table

@@ -19,12 +19,11 @@ SAMPLE: Final = 256 << 10
 
 
 def sniff(head: bytes, name: str) -> dict[str, Any] | None:
-    """Return {"source", "layout", "encoding", "seconds_twice"} of a text log from its first bytes (`SAMPLE`), None if
-    it is no log.
+    """Return {"source", "layout", "encoding", "seconds_twice"} of a text log from its first bytes (`SAMPLE`), or None.
 
     `source` is the broker-side logger (`broker`, `store`, …), `client`, `app`, `mqadmin` or `text` (with log lines).
-    The content decides; `name` only if that is ambiguous. `encoding` is None for UTF-8, else `gb18030`. `seconds_twice`:
-    see `_Lines`; absent where no line has a layout.
+    The content decides; `name` only if that is ambiguous. `encoding` is None for UTF-8, else `gb18030`.
+    `seconds_twice`: see `_Lines`; absent where no line has a layout.
     """
     head = head[:SAMPLE].lstrip(b"\0")
     codec = delimited.encoding(head)

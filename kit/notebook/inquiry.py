@@ -43,7 +43,8 @@ VIEWS: Final = labels("notebook")["answers"]
 _ROW: Final = re.compile(r"-- One row per ([^:.(]+)")
 """What a query says that a row of it is."""
 COMMON: Final = (
-    "records", "originals", "ops", "transactions", "leaked_records", "events", "entries", "deliveries", "rows", "sends", "offsets", "configs", "metrics"
+    "records", "originals", "ops", "transactions", "leaked_records", "events", "entries", "deliveries", "rows",
+    "sends", "offsets", "configs", "metrics"
 )  # fmt: skip
 ROWS: Final = 10
 MOST: Final = 20_000

@@ -1,6 +1,6 @@
 """From a claim to its place in the evidence: the line with its context, the record with its properties and copies; and
-a message's messages. Each as tables whose references can be followed: where they can be clicked, what one leads to opens
-below, with a way back.
+a message's messages. Each as tables whose references can be followed: where they can be clicked, what one leads to
+opens below, with a way back.
 """
 
 import re

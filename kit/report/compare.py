@@ -82,7 +82,7 @@ def _flat(figures: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Read a findings.json. Raise `msgspec.ValidationError` for another shape, `OSError`, `ValueError`, `RecursionError`."""
+    """Read a findings.json. Raise `msgspec.ValidationError` (another shape), `OSError`, `ValueError`, `RecursionError`."""
     findings: dict[str, Any] = json.loads(path.read_text(encoding="utf-8-sig"))
     msgspec.convert(findings, _Findings)
     return findings

@@ -106,8 +106,8 @@ def execute(
     out.mkdir(parents=True, exist_ok=True)
     # A kernel looks for modules in its working folder first: never the user's, which may hold the evidence.
     with tempfile.TemporaryDirectory(prefix="rmq-kit-") as scratch, ThreadPoolExecutor(AT_ONCE) as pool:
-        # Let traitlets import the classes that Jupyter's clients name: it does so for the first one made, and two threads
-        # that make theirs at once can find the name half replaced.
+        # Let traitlets import the classes that Jupyter's clients name: it does so for the first one made, and two
+        # threads that make theirs at once can find the name half replaced.
         NotebookClient(nbformat.v4.new_notebook(), kernel_name="python3").create_kernel_manager()
         done = list(pool.map(lambda path: _execute(path, scratch, parameters, neutral or parameters), paths))
     targets = [out / path.name for path, _, _ in done]
@@ -192,8 +192,8 @@ class Story:
 def story(path: Path, verdicts: Mapping[str, str] | None = None, shift: int = 2) -> Story:
     """Read an executed notebook; code and foreign HTML are left out, and what comes with the reader's own queries.
 
-    `verdicts`: {cause: verdict}; text about the documented case (`documented` in its metadata) is left out unless the cause
-    is confirmed: nobody shall take it for this one's. `shift`: levels by which headings are lowered.
+    `verdicts`: {cause: verdict}; text about the documented case (`documented` in its metadata) is left out unless the
+    cause is confirmed: nobody shall take it for this one's. `shift`: levels by which headings are lowered.
     """
     notebook = read(path)
     about = notebook.metadata.get(KIT, {})

@@ -29,7 +29,8 @@ PIECES: Final = data.read("rocketmq/facts/shared_patterns.yaml", dict[str, str])
 
 BROKER_STARTS: Final = ("broker-boot", "store-shutdown", "store-last-shutdown")
 CONSUMER_STARTS: Final = (
-    "consumer-connected", "consumer-disconnected", "client-started", "consumer-stopped", "consumer-group-changed", *BROKER_STARTS,
+    "consumer-connected", "consumer-disconnected", "client-started", "consumer-stopped", "consumer-group-changed",
+    *BROKER_STARTS,
 )  # fmt: skip
 STARTS: Final = {
     "broker": BROKER_STARTS,
@@ -108,8 +109,8 @@ class GoesOn(data.Row, frozen=True, kw_only=True):
 
 
 class KnownText(data.Row, frozen=True, kw_only=True):
-    """One row. `texts`: pieces of log lines, `{}` for a printed value; one of them in an entry is enough. Those of a row
-    without any: what its `values` begin with.
+    """One row. `texts`: pieces of log lines, `{}` for a printed value; one of them in an entry is enough. Those of a
+    row without any: what its `values` begin with.
     """
 
     slug: str
@@ -131,9 +132,9 @@ class Event(KnownText, frozen=True, kw_only=True):
     """A text that is found in logs. `values`: a regular expression with `(?P<name>…)` groups that takes out the values
     that queries read, and nothing that RE2 and Python read differently.
 
-    `harmless`: it is normal in a healthy system; true, or what it means (as if true of an INFO line without any meaning).
-    `benign`: why, for what sounds like trouble; it counts for no cause.
-    `confirm` must be found in the entry as well, where a text alone would say too much.
+    `harmless`: it is normal in a healthy system; true, or what it means (as if true of an INFO line without any
+    meaning). `benign`: why, for what sounds like trouble; it counts for no cause. `confirm` must be found in the entry
+    as well, where a text alone would say too much.
     """
 
     values: str = ""

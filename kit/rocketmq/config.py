@@ -1,6 +1,6 @@
 """Settings of brokers and clients: what they mean, the value in force and its origin, and contradictions.
 
-Looked up in `facts/parameters.yaml` (meanings, defaults), `facts/conflicts.yaml` and `versions.RULES` (defaults that differ).
+Looked up in `facts/parameters.yaml` (meanings, defaults), `facts/conflicts.yaml` and `versions.RULES` (which differ).
 """
 
 import contextlib

@@ -2,11 +2,13 @@
 
 Layouts (all big-endian, upper-case hex):
 
-* offset id, common/message/MessageDecoder.createMessageId: store host (4 or 16 bytes), port int32, physical offset int64.
-* UNIQ_KEY, common/message/MessageClientIDSetter: ip (4 or 16 bytes), pid 2, class loader hash 4,
-  milliseconds since the start of the month in the producer's zone 4 (unsigned; setStartTime, nextID), counter 2. It names neither the month nor the
-  zone; a date near the message gives the month, its bornTimestamp gives both.
-* gRPC clients (apache/rocketmq-clients MessageIdCodec): 0x01, MAC address 6, pid 2, seconds since 2021-01-01 UTC 4, sequence 4.
+* offset id, common/message/MessageDecoder.createMessageId: store host (4 or 16 bytes), port int32, physical
+  offset int64.
+* UNIQ_KEY, common/message/MessageClientIDSetter: ip (4 or 16 bytes), pid 2, class loader hash 4, milliseconds since the
+  start of the month in the producer's zone 4 (unsigned; setStartTime, nextID), counter 2. It names neither the month
+  nor the zone; a date near the message gives the month, its bornTimestamp gives both.
+* gRPC clients (apache/rocketmq-clients MessageIdCodec): 0x01, MAC address 6, pid 2, seconds since 2021-01-01 UTC 4,
+  sequence 4.
 
 The first two have the same length; the port tells them apart: a pid and a loader hash hardly ever look like one.
 """
@@ -220,7 +222,8 @@ def fields(info: IdInfo) -> list[tuple[str, str]]:
         "store host": info.host, "physical offset": info.offset,
         "physical offset (hex)": None if info.offset is None else f"0x{info.offset:X}",
         "mac": info.mac, "ip": info.ip if info.kind == "uniq" else None, "pid": info.pid,
-        "class loader": None if info.loader is None else f"{info.loader:08X}", "ms since month start": info.millis, "counter": info.counter,
+        "class loader": None if info.loader is None else f"{info.loader:08X}", "ms since month start": info.millis,
+        "counter": info.counter,
     }  # fmt: skip
     return [(name, str(value)) for name, value in named.items() if value is not None]
 

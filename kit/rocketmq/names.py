@@ -34,7 +34,8 @@ SCHEDULE_GROUP: Final = "SCHEDULE_CONSUMER"
 INNER_PRODUCER_GROUP: Final = "CLIENT_INNER_PRODUCER"
 ADMIN_GROUP: Final = "admin_ext_group"
 OWN_GROUPS: Final = (
-    SYSTEM_GROUP_PREFIX, "TOOLS_CONSUMER", "SELF_TEST", "FILTERSRV", "__MONITOR", "CID_ONS", "%SYS", SCHEDULE_GROUP, INNER_PRODUCER_GROUP,
+    SYSTEM_GROUP_PREFIX, "TOOLS_CONSUMER", "SELF_TEST", "FILTERSRV", "__MONITOR", "CID_ONS", "%SYS", SCHEDULE_GROUP,
+    INNER_PRODUCER_GROUP,
     ADMIN_GROUP,
 )  # fmt: skip
 """Prefixes of RocketMQ's own consumer groups (also broker/subscription/SubscriptionGroupManager)."""

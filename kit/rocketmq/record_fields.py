@@ -22,8 +22,8 @@ def of_first(frame: pd.DataFrame) -> pd.DataFrame:
     each field of `FIELDS`.
 
     `frame`: columns of `messages`, put_back_body (bytes of the body that the put-back stores) and limit. Stages:
-    `checked` (what the client checks), `sent` (on the way to the broker), `half` (as stored), `put_back` (what the check
-    wants to write next).
+    `checked` (what the client checks), `sent` (on the way to the broker), `half` (as stored), `put_back` (what the
+    check wants to write next).
     """
     if frame.empty:
         return frame

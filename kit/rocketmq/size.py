@@ -2,8 +2,7 @@
 
 Length formula: store/CommitLog.calMsgLength (MessageExtEncoder from 5.1.0); properties: common/message/MessageDecoder;
 limits: store/CommitLog, store/MessageExtEncoder, store/dledger/DLedgerCommitLog. A record is followed from copy to copy
-by functions named after what the broker does with it: `prepared`, `put_back`, `delivered`, `sent_back`,
-`dead_lettered`, …
+by functions named after what the broker does with it: `prepared`, `put_back`, `delivered`, …
 """
 
 import bisect
@@ -64,8 +63,8 @@ class Record:
 
 
 def sent(
-    topic: str, body: int, properties: Mapping[str, str] | None = None, *, broker: str | Version = NEWEST, client: str | Version | None = None,
-    transaction: bool = False,
+    topic: str, body: int, properties: Mapping[str, str] | None = None, *, broker: str | Version = NEWEST,
+    client: str | Version | None = None, transaction: bool = False,
 ) -> Record:  # fmt: skip
     """Return the record of a plain send (`transaction`: what `prepared` starts from) with its own `properties`."""
     props = {names.UNIQ_KEY: "0" * 32, **(properties or {}), names.WAIT: "true"}
@@ -177,8 +176,9 @@ def max_message_size(stored: int) -> int:
 
 
 def rewrites(
-    body: int, topic: str, properties: Mapping[str, str] | None = None, *, broker: str | Version = NEWEST, client: str | Version | None = None,
-    limit: int | None = None, dledger: bool = False, group: str = LONGEST_GROUP, producer_group: str = "", check_max: int | None = None,
+    body: int, topic: str, properties: Mapping[str, str] | None = None, *, broker: str | Version = NEWEST,
+    client: str | Version | None = None, limit: int | None = None, dledger: bool = False, group: str = LONGEST_GROUP,
+    producer_group: str = "", check_max: int | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Follow a message of `body` stored bytes through every rewrite.
 
@@ -217,8 +217,9 @@ def rewrites(
     ]  # fmt: skip
     safe = _safe(final, version, limit, dledger=dledger)
     return {
-        "rows": rows, "broker": str(version), "rule": size_rule(version, dledger=dledger), "limit": limit, "check_max": last,
-        "safe_stored_body": safe, "safe_plain_body": _safe(plain, version, limit, dledger=dledger),
+        "rows": rows, "broker": str(version), "rule": size_rule(version, dledger=dledger), "limit": limit,
+        "check_max": last, "safe_stored_body": safe,
+        "safe_plain_body": _safe(plain, version, limit, dledger=dledger),
         "max_message_size": None if safe is None else max_message_size(safe),
     }  # fmt: skip
 

@@ -59,8 +59,8 @@ RENEWED: Final = (names.CHECK_TIMES, names.PREPARED_QUEUE_OFFSET)
 
 
 def consumer_group_of(topic: str, target: str | None) -> str | None:
-    """Return the consumer group of a retry or dead letter, also while it is delayed; None for others. What POP retries is
-    in %RETRY% + group + "+" + topic (common/KeyBuilder; with "_" only offsets tell where the group ends).
+    """Return the consumer group of a retry or dead letter, also while it is delayed; None for others. What POP retries
+    is in %RETRY% + group + "+" + topic (common/KeyBuilder; with "_" only offsets tell where the group ends).
     """
     name = (target or "") if topic in _WAITING else topic
     for prefix in (names.RETRY_PREFIX, names.DLQ_PREFIX):

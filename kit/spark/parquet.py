@@ -19,8 +19,8 @@ MOST_BYTES: Final = 64 << 20
 LEAST_ROWS: Final = 4096
 """Fewer rows of one value have no row group of their own."""
 LOOKED_UP: Final = (
-    "file", "source", "known", "ts", "physical_offset", "store_timestamp", "stage", "original", "topic", "property_TRAN_MSG",
-    "uniq_key", "offset_msg_id", "property_ORIGIN_MESSAGE_ID", "prepared_transaction_offset",
+    "file", "source", "known", "ts", "physical_offset", "store_timestamp", "stage", "original", "topic",
+    "property_TRAN_MSG", "uniq_key", "offset_msg_id", "property_ORIGIN_MESSAGE_ID", "prepared_transaction_offset",
 )  # fmt: skip
 """Columns of which row groups say the least and the greatest value, by which queries leave groups out."""
 DICTIONARY: Final = 128 << 10

@@ -31,8 +31,8 @@ JAVA_OPTIONS: Final = (
     "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=192m"
 )
 """With room to begin with: else a tenth of a triage's minute goes by while garbage is collected to make some. One fast
-compiler: the second one takes a third of both cores for the first half minute, and pays back later. With one the JVM sets
-48 MB aside for its code, which a fourth case in one process fills.
+compiler: the second one takes a third of both cores for the first half minute, and pays back later. With one the JVM
+sets 48 MB aside for its code, which a fourth case in one process fills.
 """
 
 
@@ -211,7 +211,7 @@ def parquet(spark: SparkSession, folder: Path, schema: StructType) -> DataFrame:
     return files.select(*schema.names)
 
 
-# --- stopping the queries of a session, on either engine -------------------------------------------------------------------
+# --- stopping the queries of a session, on either engine --------------------------------------------------------------
 
 PATIENCE: Final = 10.0
 """How many seconds Java has to confirm that it cancelled its jobs."""

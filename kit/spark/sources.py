@@ -254,9 +254,9 @@ class TraceDataSource(CommitLogDataSource):
 class LogDataSource(Source):
     """Text logs of brokers, clients and applications as `logs` (docs/architecture.md).
 
-    Options: the path given to `load`, or `files`, a JSON list of {"file", "path", "source", "encoding", …} as of `Piece`;
-    `tz_broker`, `tz_app` (IANA name or `+08:00`): declared zones; `events=true`: two more columns, `events` (slugs of
-    the known texts in the entry) and `offset` (byte position of its first line).
+    Options: the path given to `load`, or `files`, a JSON list of {"file", "path", "source", "encoding", …} as of
+    `Piece`; `tz_broker`, `tz_app` (IANA name or `+08:00`): declared zones; `events=true`: two more columns, `events`
+    (slugs of the known texts in the entry) and `offset` (byte position of its first line).
 
     Partitions: 64 MiB of a big file each, at entry starts; small files share one. Memory stays at a few windows of 8
     MiB; a message or trace over 1 MiB keeps its start and its end with `…[N bytes cut]…` between them.

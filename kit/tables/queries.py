@@ -3,7 +3,7 @@
 `.sql`: one SELECT; `.py` with `query(spark) -> DataFrame` where SQL says it badly, and what it reads in `READS`. The
 comment at the head says the grain, what its columns do not say by their names and the query, the most rows where no
 `limit` does, and where RocketMQ does what is asked for. A small gold table that is worked out in the driver from others
-and the inventory is a fold: a function below `@fold`, in `kit.analysis`, which is above this room and loaded by its name.
+and the inventory is a fold: a function below `@fold`, in `kit.analysis`, above this room and loaded by name.
 """
 
 import functools

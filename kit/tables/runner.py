@@ -32,8 +32,8 @@ _NAMES: Final = re.compile(r"\w+")
 MOST: Final = 64
 """Queries that are asked at the same time."""
 AGAIN: Final = ("memory pool", "Exception deserializing response")
-"""In errors of a query that is asked again: the others leave the embedded engine too little memory for it; gRPC handed on
-an answer that its client cannot read (grpc/grpc issue 34670), which is rare and passes.
+"""In errors of a query that is asked again: the others leave the embedded engine too little memory for it; gRPC handed
+on an answer that its client cannot read (grpc/grpc issue 34670), which is rare and passes.
 """
 R = TypeVar("R")
 

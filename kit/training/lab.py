@@ -1,7 +1,7 @@
 """What is asked: the labs of `questions/*.yaml`, English and Chinese side by side; their questions are numbered from 1.
 
-`answer`, the names of slips of numbers and the placeholders of texts are facts: figures and queries that the lab's
-file names, and what is worked out from these. One that this evidence does not show is None or absent, and its question is
+`answer`, the names of slips of numbers and the placeholders of texts are facts: figures and queries that the lab's file
+names, and what is worked out from these. One that this evidence does not show is None or absent, and its question is
 marked and not counted; several words are a list.
 """
 

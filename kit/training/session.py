@@ -1,5 +1,5 @@
-"""One lab in progress: its questions, the answers given, the replies to them; and how a typed answer is compared with the
-true one: strict about values, lenient about case and signs.
+"""One lab in progress: its questions, the answers given, the replies to them; and how a typed answer is compared with
+the true one: strict about values, lenient about case and signs.
 """
 
 import math

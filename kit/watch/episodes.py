@@ -1,8 +1,7 @@
-"""Log entries and records → signs, counted by second → episodes → alerts: an episode rings once, again when it is ten
-times as large or more severe, and when it is over.
+"""Log entries and records → signs, counted by second → episodes → alerts.
 
-Signs are what causes declare (`kit.causes.alerts`). An episode is one cause at one place (the same group, queue, address …). It begins when a rule's count within its time
-and duration is reached, and ends when none of its signs was seen for `CLEAR` seconds. An alert is one JSON object.
+An episode is one cause at one place (one group, queue, address …), by the signs that causes declare. It begins when a
+rule's count is reached, rings once, again at ten times that or more severe, and ends `CLEAR` seconds after its last sign.
 """
 
 import datetime as dt
@@ -31,7 +30,8 @@ VALUED: Final = 2_000
 """Most entries of one sign and batch whose values are read; further entries are ignored."""
 ENTRY_COLUMNS: Final = ("file", "line", "message", "thread", "events", "second")
 RECORD_COLUMNS: Final = (
-    "file", "physical_offset", "store_timestamp", "topic", "queue_id", "queue_offset", "uniq_key", "stage", "consumer_group",
+    "file", "physical_offset", "store_timestamp", "topic", "queue_id", "queue_offset", "uniq_key", "stage",
+    "consumer_group",
 )  # fmt: skip
 TEXT: Final = 300
 """Most characters kept of an entry."""
@@ -185,7 +185,7 @@ class Tally(msgspec.Struct):
 
 
 class Episode(msgspec.Struct):
-    """One cause at one place (the values its rules tell apart), and what they have seen there; it has an `id` once it rings.
+    """One cause at one place (the values its rules tell apart), and what they have seen there; an `id` once it rings.
 
     `rule`: the one it began with; `rung`: the count at which it rang last; `marks`: when that was 1, 2, 4, 8 …
     """

@@ -78,7 +78,7 @@ def save(folder: Path, state: WatchState, *, durable: bool) -> None:
 
 
 def begin() -> None:
-    """Use one core, with the lowest priority. SIGTERM is a `KeyboardInterrupt` too, and so is a SIGINT in the background."""
+    """Use one core, with the lowest priority. SIGTERM, and SIGINT in the background, are `KeyboardInterrupt`s."""
     os.nice(NICE)
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)

@@ -14,8 +14,7 @@ _SUBSCRIBED: Final = re.compile(r"topic=(?P<topic>[^,]*), subString=(?P<expressi
 _QUEUE: Final = re.compile(r"topic=(?P<topic>[^,\]]*), brokerName=(?P<broker>[^,\]]*), queueId=(?P<queue_id>\d+)")
 
 Statement = SimpleNamespace
-"""A row of `consumer_statements` with `place`, the folder of its file, and `queue`: (topic, broker, queue id) or None.
-"""
+"""A row of `consumer_statements` with `place` (folder of its file) and `queue` (topic, broker, queue id; or None)."""
 
 
 @memo

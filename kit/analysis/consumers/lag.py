@@ -59,18 +59,17 @@ def last_positions(facts: Facts, group: str, topic: str) -> pd.DataFrame:
 
 
 def pair(group: str, topic: str, queues: list[Course], cluster: str = "") -> Pair:
-    """Return a topic of a group in one cluster: name, queues, lag, peak, per_queue {queue id (behind its broker, of several): lag},
-    growth_per_second (messages, None with one look only), and what the looks show:
+    """Return a topic of a group in one cluster: name, queues, lag, peak, per_queue {queue id (behind its broker, of
+    several): lag}, growth_per_second (messages, None with one look only), and what the looks show:
 
     shrinks (the lag was larger before, in a known order), ended (much waits still, and nothing came any more while it
     shrank), backlog (it grew in every queue that got messages, and the offsets advanced), still (it grew there, but no
     offset moved), idle (for so long that it would show), backlog_known (two looks, or no lag), held_up (the one queue
-    in which much waits at last, and not less than at first, else None).
-    part (the queues that fall behind, or in which much waits at a single look, as a pair with `going_on`, the others, in
-    none of which a tenth as much waits; None without them).
-    Of a single look: behind_everywhere (much waits in every queue, each was consumed from). Of the last look:
-    untouched (queues in which much waits and nothing was handled, while another is at its end).
-    A queue whose offset was `reported` just before its last look does not fall behind (`_reported`).
+    in which much waits at last, and not less than at first, else None). part (the queues that fall behind, or in which
+    much waits at a single look, as a pair with `going_on`, the others, in none of which a tenth as much waits; None
+    without them). Of a single look: behind_everywhere (much waits in every queue, each was consumed from). Of the last
+    look: untouched (queues in which much waits and nothing was handled, while another is at its end). A queue whose
+    offset was `reported` just before its last look does not fall behind (`_reported`).
     """
     p = Pair(group=group, topic=topic, cluster=cluster, queues=queues, name=f"{topic}@{group}", client=None)
     p.name += f" ({cluster})" if cluster else ""

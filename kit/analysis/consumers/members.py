@@ -57,7 +57,7 @@ def subscriptions(facts: Facts) -> list[Subscription]:
 )  # fmt: skip
 def client_subscriptions(facts: Facts) -> list[Row]:
     """One row per statement of what a client of a consumer group subscribes to, and topic: group, client_id, topic,
-    expression, first, last (null: to the end of the evidence), file, line. Heartbeats, the broker's log, consumerStatus.
+    expression, first, last (null: to the end of the evidence), file, line. Heartbeats, broker's log.
     """
     return [
         each._asdict() | {"topic": topic, "expression": text, "file": each.ref.file, "line": each.ref.line}
@@ -120,7 +120,7 @@ def _overlap(a: Subscription, b: Subscription) -> bool:
     return last is None or last >= late or near
 
 
-# --- hosts -------------------------------------------------------------------------------------------------------------
+# --- hosts ------------------------------------------------------------------------------------------------------------
 
 
 def places(facts: Facts, group: str) -> set[str]:
@@ -154,8 +154,8 @@ def owned(facts: Facts, group: str, queue: brokers.Queue) -> bool | None:
 
 @memo
 def holders(facts: Facts, group: str, topic: str) -> dict[brokers.Queue, str]:
-    """Return the client that holds each queue of a topic, as far as known: its id, else its address or the folder of its
-    log. By consumerProgress -s where all outputs name the same, client logs, the last running info of each client.
+    """Return the client that holds each queue of a topic, as far as known: its id, else its address or the folder of
+    its log. By consumerProgress -s where all outputs name the same, client logs, the last running info of each client.
     """
     printed = {(b["file"], b["line"]): b.get("#Client IP", "N/A") for b in blocks_of(facts, "consumerProgress")}
     looks = lag.of_topic(facts, group, topic).to_dict("records")
@@ -198,9 +198,7 @@ def every_client(facts: Facts, group: str, topic: str) -> bool:
 
 
 def window(firsts: list[Time], facts: Facts, group: str, file: str) -> tuple[dt.datetime, dt.datetime] | None:
-    """Return the time from the earliest of these times to the last statement about a group in the cluster of a file, None
-    without one.
-    """
+    """Return the time from the first of these to the last statement about a group in a file's cluster, or None."""
     known = [first for first in firsts if first is not None]
     statements = facts.rows("consumer_statements", group=(group,))
     own = (statement for statement in statements if not brokers.apart(facts, file, statement["file"]))
@@ -213,7 +211,7 @@ def connections(facts: Facts) -> list[Row]:
     return [row for row in facts.rows("client_connections") if names.of_users(row["group"])]
 
 
-# --- outputs of mqadmin: their rows, and the running info of each client (consumerStatus -s) -----------------------------
+# --- outputs of mqadmin: their rows, and the running info of each client (consumerStatus -s) --------------------------
 
 _TABLES: Final = ("#SubExpression", "commitOffset", "#Consume RT", "#Consumer Offset")
 """The column that each table of a running info file has of its own."""

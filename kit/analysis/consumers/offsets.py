@@ -57,8 +57,9 @@ def first_stored(facts: Facts, topic: str) -> dict[tuple[str, int], int]:
 
 @memo
 def unseen_starts(facts: Facts) -> list[Row]:
-    """Return the new groups of which neither a client log shows the first pulls nor a ledger that each queue was handled
-    from its first message on, and that do not begin with it by their policy: new_group, new_policy, ref (its line), new_topic, new_first (first offset, if above 0: a start from the end skips).
+    """Return the new groups of which neither a client log shows the first pulls nor a ledger that each queue was
+    handled from its first message on, and that do not begin with it by their policy: new_group, new_policy, ref (its
+    line), new_topic, new_first (first offset, if above 0: a start from the end skips).
 
     CONSUME_FROM_LAST_OFFSET, the default, begins at the end of a queue whose first message is deleted
     (`ConsumerManageProcessor.queryConsumerOffset`).

@@ -31,8 +31,8 @@ def ends(facts: Facts) -> dict[str, Row]:
 
 
 def taken_over(facts: Facts, host: str | None) -> tuple[Row, Row] | None:
-    """Return the rows of `store_ends` of a broker and of the one that wrote on in the same store behind its last record,
-    as the next master of its group does (store/ha/autoswitch, DLedger).
+    """Return the rows of `store_ends` of a broker and of the one that wrote on in the same store behind its last
+    record, as the next master of its group does (store/ha/autoswitch, DLedger).
     """
     rows = ends(facts)
     together = {other for hosts in brokers.addresses(facts).values() if host in hosts for other in hosts}

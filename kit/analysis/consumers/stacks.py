@@ -20,7 +20,7 @@ LIBRARIES: Final = tuple(resources.files(__package__).joinpath("libraries.tsv").
 
 Consuming = SimpleNamespace
 """A row of `consuming_threads` with `own`, its frames in the application's code, innermost first, and their `lines`;
-`place`, the folder of its file (one host or process); `client`, its id where the file is named after it, else that name.
+`place`, the folder of its file (one host or process); `client`, its id where the file is named so, else that.
 """
 Shared = SimpleNamespace
 """The frame that most consuming threads of a dump share: what `shared` returns."""

@@ -1,7 +1,7 @@
 """The life of one message: its copies, found by any id, what wrote each, who handled it, what mentions it, what lacks.
 
-Copies are joined by UNIQ_KEY, op records by broker and half-queue offset. What each hop writes: reference §4, the broker's
-EndTransactionProcessor, TransactionalMessageServiceImpl.check, ScheduleMessageService, SendMessageProcessor.
+Copies are joined by UNIQ_KEY, op records by broker and half-queue offset. What each hop writes: reference §4, the
+broker's EndTransactionProcessor, TransactionalMessageServiceImpl.check, ScheduleMessageService, SendMessageProcessor.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _WITHOUT_SOURCE: Final = (stages.ORIGINAL, stages.HALF, stages.SCHEDULE, stages.
 HALVES: Final = (stages.HALF, stages.CHECK_BACK)
 _SENT_BACK: Final = (stages.SCHEDULE, stages.RETRY, stages.DLQ)
 _OF_TIMER: Final = {"TIMER_DEL_UNIQKEY": "recall", "TIMER_ROLL_TIMES": "rolled"}
-"""Properties of what the broker itself writes for a timed message: processor/RecallMessageProcessor, TimerMessageStore."""
+"""Properties of what a broker writes for a timed message: processor/RecallMessageProcessor, TimerMessageStore."""
 _NEVER: Final = dt.datetime.max  # noqa: DTZ901 - all are naive UTC
 TOLD: Final = ("type", "group", "client_host", "time", "cost_ms", "success", "retry_times", "state", "request_id")
 TEXTS: Final = ("log", "text", "mqadmin", "rows", "sends")
@@ -48,7 +48,7 @@ def trace(case: Case, id: str) -> dict[str, Any]:  # noqa: A002 - the public nam
     "traces", "mentions", "gaps"}. `records` are the copies in store order, each with `stage`, `why` and `copied_from`;
     `ops` the op records that ended its half messages; `traces` what clients wrote about it into the message trace
     topic; `consumers` what became of it in each group that could have consumed it, the `fate` and why (`outcomes`). An
-    unknown id gives empty lists. Times are ISO 8601, in UTC or without an offset where no zone is known, texts in the case's language.
+    unknown id gives empty lists. Times are ISO 8601, in UTC or without an offset where no zone is known.
     """
     return traces(case, [id])[0]
 

@@ -168,7 +168,7 @@ def _measured(facts: Facts, rows: pd.DataFrame, most: int) -> tuple[Ref, ...]:
     return tuple(dict.fromkeys(quoted))
 
 
-# --- times -------------------------------------------------------------------------------------------------------------
+# --- times ------------------------------------------------------------------------------------------------------------
 
 
 def intervals(failed: pd.DataFrame) -> pd.DataFrame:

@@ -26,8 +26,8 @@ LONGEST_STALL: Final = 10
 """s after which a send that its client gave up is no longer stored."""
 SECOND: Final = 1000
 COPY_COLUMNS: Final = (
-    "key", "uniq_key", "copies", "brokers", "kind", "topic", "queue_id", "queue_offset", "born_timestamp", "store_timestamp",
-    "store_host", "offset_msg_id", "file", "physical_offset",
+    "key", "uniq_key", "copies", "brokers", "kind", "topic", "queue_id", "queue_offset", "born_timestamp",
+    "store_timestamp", "store_host", "offset_msg_id", "file", "physical_offset",
 )  # fmt: skip
 
 
@@ -95,7 +95,8 @@ def ledger(facts: Facts, leave_out: str = "") -> Ledger:
     not_ok = grouped((row["status"], row["sends"]) for row in answers if row["status"] not in (None, "SEND_OK"))
     sources = set(attempts.entries(facts)["source"].dropna())
     known = Ledger(
-        source="ledger" if listed else "logs", failed=failed, sends=count, sends_failed=int(failed["identity"].nunique()),
+        source="ledger" if listed else "logs", failed=failed, sends=count,
+        sends_failed=int(failed["identity"].nunique()),
         errors_by_kind=None if unknown else attempts.counted(rows["kind"]), kind_unknown=unknown,
         whole=lists_all(facts) or producer or not sources.isdisjoint({"app", "client"}),
         answered_not_ok={status: sum(each) for status, each in not_ok.items()},
@@ -105,8 +106,8 @@ def ledger(facts: Facts, leave_out: str = "") -> Ledger:
 
 
 def lists_all(facts: Facts) -> bool:
-    """Return whether the send ledgers list all that producers stored, but for a hundredth: one that is cut off, or of one
-    sender among several, shows nothing of the other sends.
+    """Return whether the send ledgers list all that producers stored, but for a hundredth: one that is cut off, or of
+    one sender among several, shows nothing of the other sends.
     """
     if not (facts.has("sends") and facts.has("messages")):
         return facts.has("sends")
@@ -151,7 +152,8 @@ def _covered(facts: Facts, failed: pd.DataFrame) -> pd.Series:
     if failed.empty or (hosts := facts("store_extent").dropna(subset=["store_host", "first"])).empty:
         return uncovered
     waited = set(facts("waited_hosts")["host"])
-    # All brokers that did not answer are others than those that stored: the stores of another cluster hold no such send.
+    # All brokers that did not answer are others than those that stored: the stores of another cluster hold no such
+    # send.
     if waited and waited.isdisjoint(hosts["store_host"].str.rpartition(":")[0]):
         return uncovered
     # A store copied after the last line of the broker's logs cannot be told from one copied at that line.

@@ -44,7 +44,8 @@ def retry_topic_too_long(facts: Facts) -> Observed:
     long = back.reason == "name-too-long"
     values = {
         "long": long, "looked": shown_by.has(facts, "store.log") and back.printed_length is None,
-        "groups": list(back.groups), "limit": send_back.store_limit(facts), "retry_topic_length": back.retry_topic_length,
+        "groups": list(back.groups), "limit": send_back.store_limit(facts),
+        "retry_topic_length": back.retry_topic_length,
         "refused_send_backs": back.refusals if long else 0, "printed_length": back.printed_length,
         "count": back.printed.count,
     }  # fmt: skip

@@ -142,7 +142,8 @@ def producer_offline(facts: Facts) -> Observed:
     busy = next((row for row in rows if row["in_traffic"] * 2 > row["lines"]), None)
     connected = facts.refs([(busy["file"], busy["line"])]) if busy else refs.quote(facts, empty)
     values = {
-        **(busy or {}), "checks": checks, "nulls": null.count, "empty": empty.count, "left": sum(row["gone"] for row in left), "groups": groups,
+        **(busy or {}), "checks": checks, "nulls": null.count, "empty": empty.count,
+        "left": sum(row["gone"] for row in left), "groups": groups,
         "unreached_checks": checks if looked else None, "discarded": discarded, "pending": states.get("pending"),
     }  # fmt: skip
     quotes = {

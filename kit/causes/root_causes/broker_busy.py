@@ -46,8 +46,8 @@ LONGEST = 5
 
 @attrs.frozen
 class Signs:
-    """What a busy broker leaves: refusals, time-outs of sends (lines, and those of a ledger), slow writes, where and how
-    often the broker itself counts such answers (None: nowhere), and stalls. `felt`: whether a send met it, for slow
+    """What a busy broker leaves: refusals, time-outs of sends (lines, and those of a ledger), slow writes, where and
+    how often the broker itself counts such answers (None: nowhere), and stalls. `felt`: whether a send met it, for slow
     writes alone are any synchronous master's (§7.2 of the reference).
     """
 

@@ -56,7 +56,7 @@ def observe(facts: Facts) -> Observed:
 
 
 def _dropped(facts: Facts, failed: list[reach.Row]) -> reach.Row | None:
-    """Return where the name server dropped their address before the first of these connects failed: the broker was gone."""
+    """Return where the name server dropped their address before the first connect failed: the broker was gone."""
     zoned = {item.file for item in facts.zoned.items if item.zone}
     times = [utc(row["first"]) for row in failed if row["first"] is not None and row["file"] in zoned]
     if not times or len(times) < len(failed) or not refs.seen(facts, "broker-lost"):

@@ -137,8 +137,8 @@ def _in_work(facts: Facts, queue: lag.Stuck | None = None) -> Message:
 
 
 def _client(facts: Facts, queue: lag.Stuck) -> tuple[list[Any], str | None, bool]:
-    """Return the ids of the topic's queues that stand still, the client that holds this one (None if unknown), and whether
-    it hangs: none of its queues moved, for longer than it takes to give one to another client.
+    """Return the ids of the topic's queues that stand still, the client that holds this one (None if unknown), and
+    whether it hangs: none of its queues moved, for longer than it takes to give one to another client.
     """
     pairs = (p for p in lag.pairs(facts) if (p.group, p.topic) == (queue.group, queue.topic))
     queues: list[lag.Course] = next((p.queues for p in pairs), [])
@@ -173,7 +173,8 @@ def _attempted(facts: Facts, attempts: list[consumer_logs.Statement]) -> Message
     offset = integer(last.queue_offset)
     place = last.queue and {"topic": last.topic, "broker": last.broker, "queue_id": last.queue[2]}
     return {
-        "message": "attempted", "attempted": True, "group": last.group, "offset": offset, "count": sum(s.n for s in attempts),
+        "message": "attempted", "attempted": True, "group": last.group, "offset": offset,
+        "count": sum(s.n for s in attempts),
         "times": last.high_reconsume_times, "uniq_key": last.uniq_key, "why": "suspended", "queue": place,
         "queue_offset": offset, "refs": facts.refs([(last.file, last.line), (last.file, last.last_line)]),
         "during": quoting.of_rows(map(vars, attempts)).window,

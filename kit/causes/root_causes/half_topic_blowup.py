@@ -32,7 +32,8 @@ def observe(facts: Facts) -> Observed:
         "printed_length": back.printed_length if only_printed else None,
         "refusals": back.refusals, "refused": 0 if only_printed else back.refusals,
         # Where the client's own re-send failed as well, or carries no TRAN_MSG, nothing became a half message of it; a
-        # send-back without an answer was not refused. Nor where no broker delivers a delayed message into the half topic.
+        # send-back without an answer was not refused. Nor where no broker delivers a delayed message into the half
+        # topic.
         "leads_on": back.resent_failed < back.refusals and not back.cleared and back.reason not in send_back.UNANSWERED
         and any(INTO_HALF.has(version) for version in setup.broker_versions(facts) or (versions.OLDEST,)),
     }  # fmt: skip

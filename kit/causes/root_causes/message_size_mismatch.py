@@ -53,7 +53,8 @@ def observe(facts: Facts) -> Observed:
     values = {
         "happened": happened, "shown": applies, "limit": limit, "how": "properties" if of_properties else known.how,
         "of_properties": of_properties, "version": known.version, "check_max": known.check_max,
-        "limit_sure": known.known == "evidence" and known.how is not None, "whole_record": known.how == "total" and not of_properties,
+        "limit_sure": known.known == "evidence" and known.how is not None,
+        "whole_record": known.how == "total" and not of_properties,
         "body_only": known.how in ("body", "body+64k"), "direct_rejects": rejects.by_broker,
         "largest": rejects.largest,
         "at_risk_half_messages": at_risk, "growth": size.growth(1), "most_growth": size.growth(known.check_max),
@@ -69,7 +70,8 @@ def observe(facts: Facts) -> Observed:
     quotes = {
         "limit": (known.where,) if known.where and not of_properties else (), "refused-at-once": rejects.broker_refs,
         "at-risk": refs.records_at(facts, risk.head(3)) if risk is not None and at_risk else (),
-        "record": [refs.record(facts, row.file, row.physical_offset) for row in over[:3]], "put-back-failed": refs.quote(facts, failing),
+        "record": [refs.record(facts, row.file, row.physical_offset) for row in over[:3]],
+        "put-back-failed": refs.quote(facts, failing),
     }  # fmt: skip
     observed = Observed(values, quotes, actors=dict.fromkeys(row.real_topic for row in records if row.real_topic))
     observed.values["looping"] = observed.values["looping_half_messages"] or len(records) or None
@@ -110,7 +112,7 @@ def _queue(facts: Facts, observed: Observed) -> None:
 
 
 def _volume(facts: Facts, observed: Observed, rows: pd.DataFrame) -> None:
-    """Add how much the refusals wrote into the logs, and whether logs begin amid them: what they began with has rolled away."""
+    """Add how much the refusals wrote into the logs, and whether logs begin amid them: their beginning is gone."""
     earliest = rows.dropna(subset=["first"]).sort_values(["first", "line"]).drop_duplicates("event")
     rolled = bool((earliest["line"] == 1).any())
     # Roughly: the first line of each text times its count.

@@ -33,8 +33,8 @@ def observe(facts: Facts) -> Observed:
     if jump is None:
         _without_jump(facts, observed)
     hinted = any(observed.quotes.values())
-    # A consumer's client log prints the first offset of each queue, the broker's log every correction and reset; where a
-    # new group started is only in its clients' logs.
+    # A consumer's client log prints the first offset of each queue, the broker's log every correction and reset; where
+    # a new group started is only in its clients' logs.
     started = refs.seen(facts, "pull-started")
     whole = shown_by.has(facts, "broker.log") or (offsets.first_pulls_logged(facts) and not offsets.late_starts(facts))
     unseen = offsets.unseen_starts(facts)

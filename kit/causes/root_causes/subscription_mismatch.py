@@ -42,7 +42,8 @@ def observe(facts: Facts) -> Observed:
     values = untouched | {
         "group": named, "asked": named or untouched.get("untouched_group"), "warned": warned,
         "all_alike": connected <= known and (connected or several),
-        "heartbeats": consumer_logs.of(facts, "heartbeat-data"), "ledgers": bool(named and members.ledgers(facts, named)),
+        "heartbeats": consumer_logs.of(facts, "heartbeat-data"),
+        "ledgers": bool(named and members.ledgers(facts, named)),
     }  # fmt: skip
     observed = Observed(values, {"status-warns": [*filter(None, warnings)], "queues-untouched": untouched_at})
     if group:

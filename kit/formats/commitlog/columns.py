@@ -17,7 +17,8 @@ BAD_CRC, BAD_CODEC, BAD_TOPIC, BAD_PROPERTIES, BAD_TIME, BAD_HOST, BAD_TEXT, BAD
     1 << bit for bit in range(2, 11)
 )
 PROBLEMS: Final = (
-    "physical_offset", "dledger_header", "crc", "body_codec", "topic", "properties", "timestamp", "host", "utf8", "body", "body_too_large",
+    "physical_offset", "dledger_header", "crc", "body_codec", "topic", "properties", "timestamp", "host", "utf8",
+    "body", "body_too_large",
 )  # fmt: skip
 """What each bit of a mark stands for."""
 
@@ -155,7 +156,7 @@ def _number(words: Any, at: Any, size: Any, column: int, row: int, texts: Any) -
 
 @kernel
 def headers(buf: Bytes, words: Any, starts: Any, records: Any, texts: Any) -> None:
-    """Read the fields of each record, and number its strings of `NUMBERED`, or the first of them: as many as `texts` has."""
+    """Read the fields of each record, and number its strings of `NUMBERED`, the first ones, as many as `texts`."""
     for row in range(len(starts)):
         start, one = starts[row], records[row]
         one.body_crc = be(buf, start + f.AT_BODY_CRC, 4)

@@ -56,7 +56,7 @@ def mapped(file: io.FileIO, size: int) -> records.Bytes:
     return np.frombuffer(mmap.mmap(file.fileno(), size, flags=flags), np.uint8)
 
 
-# --- records -----------------------------------------------------------------------------------------------------------
+# --- records ----------------------------------------------------------------------------------------------------------
 
 
 def examine(file: str, path: str, base: int | None = None) -> File:
@@ -80,8 +80,7 @@ def spans(
     file: File, start: int, stop: int
 ) -> Iterator[tuple[records.Bytes, np.ndarray, np.ndarray, np.ndarray, list[tuple[int, int, str]], int]]:
     """Walk one range of a file; yield (bytes, record starts, sizes, marks, gaps as (start, end, reason), physical
-    offset of the first byte) piece by piece. Starts count from the first byte, gaps from that of the file; bytes hold
-    until the next piece.
+    offset of the first byte) piece by piece. Starts count from the first byte, gaps from that of the file.
     """
     room, (starts, sizes, marks, gaps) = np.empty(WINDOW + BACK, np.uint8), places()
     with open_raw(file.path) as stream:

@@ -86,10 +86,12 @@ def _matched(texts: pa.BinaryArray, pattern: str) -> np.ndarray:
 
 VALUES: Final = pa.map_(pa.string(), pa.string())
 ASKED: Final = (
-    "address", "address_2", "behind_ms", "broker", "broker_2", "broker_id", "brokers", "client_id", "clients", "commit_log_offset", "commitlog",
-    "consumequeue", "cost", "count", "counts", "data", "group", "group_2", "group_5", "half_offset", "how", "id", "keys", "kind", "language", "length",
-    "max_offset", "min_offset", "msg_id", "new", "next", "offset", "old", "period", "queue", "queue_id", "queue_id_2", "queue_offset",
-    "reconsume_times", "requested", "role", "set", "size", "slow", "status", "stored", "timestamp", "topic", "topic_2", "uniq_key", "version", "what",
+    "address", "address_2", "behind_ms", "broker", "broker_2", "broker_id", "brokers", "client_id", "clients",
+    "commit_log_offset", "commitlog", "consumequeue", "cost", "count", "counts", "data", "group", "group_2", "group_5",
+    "half_offset", "how", "id", "keys", "kind", "language", "length", "max_offset", "min_offset", "msg_id", "new",
+    "next", "offset", "old", "period", "queue", "queue_id", "queue_id_2", "queue_offset", "reconsume_times",
+    "requested", "role", "set", "size", "slow", "status", "stored", "timestamp", "topic", "topic_2", "uniq_key",
+    "version", "what",
 )  # fmt: skip
 """Values that queries ask for: in a column of their own, for one out of the map costs more than a microsecond."""
 COLUMNS: Final = {f"value_{name}": pa.string() for name in ASKED} | {"values": VALUES}

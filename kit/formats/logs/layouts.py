@@ -161,7 +161,7 @@ def _match(
             heads, lines, begins = heads.filter(pa.array(~fits)), lines[~fits], begins[~fits]
 
 
-# --- lines that hold a log line in another form ---------------------------------------------------------------------------
+# --- lines that hold a log line in another form -----------------------------------------------------------------------
 
 FIELD, OBJECT, STACK = "\x1f", "\x1e", "\x1d"
 """Between the parts of a JSON entry, before it, and before its stack trace: layout `json` reads them so."""

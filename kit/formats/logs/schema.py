@@ -12,9 +12,9 @@ class Piece:
     """A stretch of a text file (`file`: the name users see, `path`: the one to open). An entry belongs to the piece in
     which its first line starts; with `line`, the number of the line at `start`, only whole entries up to `end` do.
 
-    `source`: "" where nobody has looked yet; `before`: line feeds in front of `start - 1`; `zone_minutes`: of times that
-    carry no zone (minutes east); `seconds_twice`: whether the client prints the seconds again behind the comma (None:
-    not known from the file's head, so decided by each line).
+    `source`: "" where nobody has looked yet; `before`: line feeds in front of `start - 1`; `zone_minutes`: of times
+    that carry no zone (minutes east); `seconds_twice`: whether the client prints the seconds again behind the comma
+    (None: not known from the file's head, so decided by each line).
     """
 
     file: str

@@ -30,8 +30,8 @@ LISTED: Final = 4
 
 
 def is_guide(text: str) -> bool:
-    """Return whether a text explains errors: many kinds in a list, several and how each is mended, or one with cause and
-    solution without time, day and stack trace.
+    """Return whether a text explains errors: many kinds in a list, several and how each is mended, or one with cause
+    and solution without time, day and stack trace.
     """
     if _kinds(item for item in _GUIDE["item"].findall(text) if not _GUIDE["happened"].search(item)) >= LISTED:
         return True
@@ -48,7 +48,7 @@ def _kinds(lines: Iterable[str]) -> int:
 
 
 _COMMENT: Final = re.compile(r"\s*//")
-"""A comment of one line: beside a line of a program it belongs to it; alone it may be what people write between logs."""
+"""A comment of one line: beside a line of a program it belongs to it; alone people may write it between logs."""
 MOST: Final = 256 << 10
 """Bytes up to which a text may be a paste."""
 _BLANKS: Final = re.compile(rb"\xc2\xa0|&nbsp;|\xe2\x80\xaf")
@@ -61,7 +61,7 @@ def unescaped(text: str) -> str:
 
 
 def tidied(text: bytes) -> bytes:
-    """Return what may be a paste without no-break spaces, entities of HTML and line numbers, lines of source code emptied."""
+    """Return a paste without no-break spaces, entities of HTML, line numbers; lines of source code are emptied."""
     if len(text) > MOST:
         return text
     lines = copied_lines.all_bare(unescaped(_BLANKS.sub(b" ", text).decode("latin-1")).split("\n"))

@@ -168,7 +168,7 @@ DUMPED: Final = r"^[a-z]\w{2,60}=[^ ]?"
 """A line of the settings that broker.log begins with (`MixAll.printObjectProperties`)."""
 
 
-# --- JSON as fastjson writes it ----------------------------------------------------------------------------------------
+# --- JSON as fastjson writes it ---------------------------------------------------------------------------------------
 
 
 def parse_json(text: str) -> Any:

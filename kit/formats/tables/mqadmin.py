@@ -32,7 +32,8 @@ Field = tuple[int, str | None, int, str, str | None]
 LINES: Final = patterns("mqadmin")
 HEADS: Final = byte_patterns("mqadmin_heads")
 _PREAMBLE: Final = (
-    "RocketMQLog:WARN ", "OpenJDK 64-Bit", "Java HotSpot", "SLF4J:", "Picked up ", "For more information, please visit the url",
+    "RocketMQLog:WARN ", "OpenJDK 64-Bit", "Java HotSpot", "SLF4J:", "Picked up ",
+    "For more information, please visit the url",
 )  # fmt: skip
 COMMAND, SAME, NEXT, ROW, BROKER = "command", "same", "next", "row", "broker"
 """Where the fields of a line belong: to the command as a whole, the block of the line before, a new one, a row of a

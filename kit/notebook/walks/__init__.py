@@ -31,10 +31,10 @@ OTHER_COLUMNS = T("The query has other columns now: read the answer yourself.", 
 class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What follows from an answer: what it rules out, what to ask next.
 
-    `shown_by`: the evidence in which the answer would be seen, as of the steps of causes; `nothing`: what no rows say in
-    such evidence. `needs`: the evidence without which rows are no answer. `says`: the sentences for rows; `so`: the
-    query whose only row has the name of one in its column `says`, if there are several (`nothing`: they say no more than
-    no rows do; `absent`: they do not answer), and in the others what fills it.
+    `shown_by`: the evidence in which the answer would be seen, as of the steps of causes; `nothing`: what no rows say
+    in such evidence. `needs`: the evidence without which rows are no answer. `says`: the sentences for rows; `so`: the
+    query whose only row has the name of one in its column `says`, if there are several (`nothing`: they say no more
+    than no rows do; `absent`: they do not answer), and in the others what fills it.
     """
 
     says: dict[str, T]

@@ -1,5 +1,5 @@
-"""`all_events` within the times of the case: file, source, line, ts, thread, logger, level, event, values and a column for
-each value that queries ask for (`value_group`, …).
+"""`all_events` within the times of the case: file, source, line, ts, thread, logger, level, event, values and a column
+for each value that queries ask for (`value_group`, …).
 """
 
 from typing import Final
