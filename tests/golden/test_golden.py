@@ -81,7 +81,7 @@ WHOLE = pytest.param([*rows_of(__file__, "on_spark"), "--spark"], marks=pytest.m
 
 
 @pytest.mark.apache
-@pytest.mark.parametrize("asked", [["consumer-backlog", "message-identity", "--spark"], ["message-identity"], WHOLE])
+@pytest.mark.parametrize("asked", [["message-identity", "--spark"], ["message-identity"], WHOLE])
 def test_the_same_findings_where_apache_spark_is_installed(asked):
     # A process in which the embedded engine ran cannot start a classic session.
     done = typed("-m", "tests.golden", *asked, cwd=ROOT, timeout=LONG)

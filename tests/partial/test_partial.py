@@ -65,7 +65,7 @@ def test_what_parts_show_of_a_length_a_queue_and_times_without_a_zone(triaged):
     # Times without a zone are never called UTC.
     found = triaged("broker-busy", "o/stock-service")
     (busy,) = [f for f in found["findings"] if f["cause"] == "broker-busy"]
-    assert busy["window"] == ["2026-11-20T23:19:38.941", "2026-11-20T23:20:02.223"]  # 15:19 UTC
+    assert busy["window"] == ["2026-11-20T23:19:38.941", "2026-11-20T23:20:01.223"]  # 15:19 UTC
     (file,) = found["evidence"]["files"]
     assert not file["first"].endswith("Z")
     store = next(m for m in busy["missing"] if "collect" in m["command"])
