@@ -56,7 +56,12 @@ def at(seconds):
 @functools.cache
 def _session():
     """Return one session for all: what a test asks for, it names anew."""
-    return session(os.environ.get("RMQ_KIT_TEST_MASTER"))
+    spark = session(os.environ.get("RMQ_KIT_TEST_MASTER"))
+    if "RMQ_KIT_TEST_MASTER" in os.environ:  # to compile a query takes Apache Spark longer than a few rows do
+        spark.conf.set("spark.sql.codegen.wholeStage", "false")
+        spark.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")
+        spark.conf.set("spark.sql.adaptive.enabled", "false")
+    return spark
 
 
 @attrs.define(eq=False, slots=False)
