@@ -129,7 +129,8 @@ def _axes(chart: go.Figure, drawing: Drawing, frame: pd.DataFrame) -> None:
         numbers(type="log", range=[-0.1, top], dtick=1, exponentformat="none", tickformat=",d")
     elif upright or drawing.mark == "bars":
         given = frame[drawing.number]
-        few = pd.api.types.is_integer_dtype(given) and given.max() < 5
+        # All together: rows of one place lie upon each other, and a tick for each of thousands stops the browser.
+        few = pd.api.types.is_integer_dtype(given) and given.sum() < 5
         numbers(tickformat=",", rangemode="tozero", dtick=1 if few else None)
 
 

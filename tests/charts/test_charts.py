@@ -78,8 +78,8 @@ def test_a_picture_is_drawn_of_whatever_columns_there_are():
     at = pd.date_range("2026-01-01", periods=4, freq="s")
     frame = pd.DataFrame({"at": at, "who": ["a", "b", "a", "b"], "n": [1, 2, 3, 4]})
     assert [list(trace.y) for trace in pictures.lines(frame).figure.data] == [[2, 4], [1, 3]]
-    bars = pictures.bars(frame[["who", "n"]]).figure
-    assert len(bars.data) == bars.layout.xaxis.dtick == 1
+    few, many = (pictures.bars(frame[["who"]].assign(n=n)).figure for n in (1, 2))
+    assert len(few.data) == few.layout.xaxis.dtick == 1 and many.layout.xaxis.dtick is None
     assert pictures.log_lines(frame).figure.layout.yaxis.type == "log"
     # A number tells series apart where it is alone: ids of queues; of several columns it is the text.
     assert len(pictures.lines(frame[["at", "n"]].assign(last=5)).figure.data) == 4
