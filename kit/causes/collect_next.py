@@ -60,7 +60,7 @@ def ask(
 
 
 def placed(facts: Facts, findings: Iterable[Finding]) -> None:
-    """Write into each request what this evidence tells of it: hosts, times, the names that a command takes."""
+    """Fill each request with what this evidence shows: hosts, times, and the names that its command takes."""
     every = list(findings)
     commands = [m.command for finding in every for m in finding.missing]
     if not commands:

@@ -48,7 +48,7 @@ _HEAD: Final = 64 << 20
 """Bytes of a broker's log that are searched for clients."""
 MOST_CLIENTS: Final = 16
 NEAR: Final = 30 * 60_000
-"""Lines of one moment that two programs print are no further apart; those of two zones are, by half an hour."""
+"""Lines of one moment that two programs print are no further apart; those of two zones by half an hour or more."""
 APART: Final = dt.timedelta(minutes=30)
 """What is further from all other times, read in another host's zone, is of a zone of its own."""
 MOST: Final = 300

@@ -1,4 +1,4 @@
-"""RocketMQ's own WARN and ERROR texts that say what no known text does: whose a line is, or which brokers print it.
+"""RocketMQ's own WARN and ERROR texts that say what no known text does: whose a line is, or which releases print it.
 
 `format_strings.tsv` is read from the sources of 4.3.0 to 5.3.3 by `tools/java_sources.py`, which says what is left out.
 """

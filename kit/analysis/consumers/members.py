@@ -57,7 +57,8 @@ def subscriptions(facts: Facts) -> list[Subscription]:
 )  # fmt: skip
 def client_subscriptions(facts: Facts) -> list[Row]:
     """One row per statement of what a client of a consumer group subscribes to, and topic: group, client_id, topic,
-    expression, first, last (null: to the end of the evidence), file, line. Heartbeats, broker's log.
+    expression, first, last (null: to the end of the evidence), file, line. From heartbeats,
+    the broker's log and consumerStatus.
     """
     return [
         each._asdict() | {"topic": topic, "expression": text, "file": each.ref.file, "line": each.ref.line}

@@ -80,7 +80,7 @@ def spans(
     file: File, start: int, stop: int
 ) -> Iterator[tuple[records.Bytes, np.ndarray, np.ndarray, np.ndarray, list[tuple[int, int, str]], int]]:
     """Walk one range of a file; yield (bytes, record starts, sizes, marks, gaps as (start, end, reason), physical
-    offset of the first byte) piece by piece. Starts count from the first byte, gaps from that of the file.
+    offset of the first byte) piece by piece. Starts count from that byte, gaps from the file's; bytes hold till the next.
     """
     room, (starts, sizes, marks, gaps) = np.empty(WINDOW + BACK, np.uint8), places()
     with open_raw(file.path) as stream:
